@@ -19,6 +19,7 @@
 #include "cli/standard_output.h"
 #include "io/json.h"
 #include "model/family.h"
+#include "model/model_checkpoint.h"
 
 /* In the order of --kind. */
 enum { KIND_SELF, KIND_DECODER, KIND_CROSS, NOT_GIVEN = -1 };
@@ -48,7 +49,7 @@ static clf_status is_encoder_decoder(const char *directory, bool *out)
         return CLF_OK;
     }
     *out = false;
-    if (clfi_checkpoint_open(directory, &checkpoint) != CLF_OK) /* who opens it as a model of sentences tells why */
+    if (clfi_model_checkpoint_open(directory, &checkpoint) != CLF_OK) /* who opens it as a model of sentences tells why */
         return CLF_OK;
     *out = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family) == CLF_OK;
     clfi_checkpoint_close(checkpoint);

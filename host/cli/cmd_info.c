@@ -19,6 +19,7 @@
 #include "io/checkpoint.h"
 #include "io/json.h"
 #include "model/model.h"
+#include "model/model_checkpoint.h"
 #include "model/sentence_settings.h"
 #include "text/tokenizer_parts.h"
 
@@ -134,7 +135,7 @@ static clf_status add_unread(cli_info_rows *info, const clf_model *model, const 
 {
     clf_checkpoint *checkpoint;
     json_t *keys = NULL;
-    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(path, &checkpoint));
     const clf_status st = cli_unread_keys(clfi_checkpoint_config(checkpoint), model->family, &keys);
     clfi_checkpoint_close(checkpoint);
     if (st == CLF_OK)
@@ -203,6 +204,7 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
     CLF_TRY(add_languages(info, path));
     add_sizes(info, &model->info);
     CLF_TRY(cli_info_types(info, path));
+    CLF_TRY(cli_info_adapter(info, path));
     cli_info_text(info, "weights", model->params.weights == CLF_STORAGE_F16 ? "f16" : "stored");
     CLF_TRY(cli_info_plan(info, model->context, path, &model->network->config, &model->params));
     if (model->tasks & CLF_TASK_GENERATE)

@@ -16,6 +16,7 @@
 #include "io/json.h"
 #include "model/chat_template.h"
 #include "model/model.h"
+#include "model/model_checkpoint.h"
 #include "model/network_open.h"
 #include "op/gemm.h"
 
@@ -34,7 +35,7 @@ static void add_types(cli_info_rows *info, const clf_checkpoint *checkpoint)
 static clf_status open_loaded(const char *path, clf_checkpoint **out)
 {
     clf_checkpoint *made;
-    CLF_TRY(clfi_checkpoint_open(path, &made));
+    CLF_TRY(clfi_model_checkpoint_open(path, &made));
     const clf_status st = clfi_checkpoint_load(made);
     if (st == CLF_OK)
         *out = made;
@@ -48,6 +49,24 @@ clf_status cli_info_types(cli_info_rows *info, const char *path)
     clf_checkpoint *checkpoint;
     CLF_TRY(open_loaded(path, &checkpoint));
     add_types(info, checkpoint);
+    clfi_checkpoint_close(checkpoint);
+    return CLF_OK;
+}
+
+clf_status cli_info_adapter(cli_info_rows *info, const char *path)
+{
+    clf_checkpoint *checkpoint;
+    clf_adapter_info adapter;
+    CLF_TRY(open_loaded(path, &checkpoint));
+    if (clfi_checkpoint_adapter(checkpoint, &adapter)) {
+        json_t *row = json_object();
+        const bool is_whole = json_object_set_new(row, "type", json_string("LORA")) == 0 &&
+                              json_object_set_new(row, "model", cli_text_json(adapter.base, strlen(adapter.base))) == 0 &&
+                              json_object_set_new(row, "merged", json_integer((json_int_t)adapter.merged)) == 0 &&
+                              json_object_set_new(row, "replaced", json_integer((json_int_t)adapter.replaced)) == 0;
+        info->is_whole = is_whole && info->is_whole;
+        cli_info_add(info, "adapter", row);
+    }
     clfi_checkpoint_close(checkpoint);
     return CLF_OK;
 }

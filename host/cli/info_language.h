@@ -11,6 +11,10 @@
 /* The types that tensors are stored in. */
 clf_status cli_info_types(cli_info_rows *info, const char *path);
 
+/* The adapter that is merged into the model: its type, the model's directory, how many tensors are merged and replaced. Nothing where
+ * there is none. */
+clf_status cli_info_adapter(cli_info_rows *info, const char *path);
+
 /* Weights and scratch, of a language model also its cache, beside the device's memory, and how its quantised types are multiplied. */
 clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
                          const clf_model_params *params);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/directory.h"
+#include "io/adapter_directory.h"
 #include "io/json.h"
 #include "model/sentence_settings.h"
 #include "text/tokenizer.h"
@@ -23,8 +24,8 @@ static bool ends(const char *text, const char *with)
 /* Which files of a model's directory, and of its modules' folders, say what a vector is. */
 static bool is_of_model(const char *name)
 {
-    return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || ends(name, ".gguf") ||
-           ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* an index may name any */
+    return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || strcmp(name, CLFI_ADAPTER_CONFIG) == 0 ||
+           ends(name, ".gguf") || ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* an index may name any */
 }
 
 /* What of a file goes into a hash: its bytes, or what the system tells of it, by which an exchange is noticed. */
@@ -123,6 +124,17 @@ static clf_status add_tokenizer(const file_hash *hash, const char *directory)
     return add_lowercase(hash, directory);
 }
 
+/* The parts of a directory, and those of the model that it is an adapter for. */
+static clf_status add_with_base(const file_hash *hash, const char *directory, clf_status (*add_parts)(const file_hash *, const char *))
+{
+    char *base;
+    CLF_TRY(add_parts(hash, directory));
+    CLF_TRY(clfi_adapter_base(directory, &base));
+    const clf_status st = base ? add_parts(hash, base) : CLF_OK;
+    free(base);
+    return st;
+}
+
 static clf_status add_both(const file_hash *hash, const char *directory)
 {
     CLF_TRY(add_model(hash, directory));
@@ -137,7 +149,7 @@ static clf_status hash_files(const char *path, clf_status (*add_parts)(const fil
     bool is_directory;
     CLF_TRY(clfi_directory_exists(path, &is_directory));
     CLF_TRY(clfi_hasher_create(&hash.hasher));
-    const clf_status st = is_directory ? add_parts(&hash, path) : add(hash.hasher, path);
+    const clf_status st = is_directory ? add_with_base(&hash, path, add_parts) : add(hash.hasher, path);
     clfi_hasher_text(hash.hasher, out);
     clfi_hasher_destroy(hash.hasher);
     return st;

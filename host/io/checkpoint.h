@@ -29,6 +29,7 @@ typedef struct clf_checkpoint_tensor {
     size_t bytes;
     size_t offset; /* of the data from the start of its file */
     int file;      /* which file holds it */
+    bool is_made;  /* no file holds these numbers: data is NULL, and clfi_checkpoint_make computes them */
 } clf_checkpoint_tensor;
 
 typedef struct clf_checkpoint clf_checkpoint;
@@ -44,6 +45,8 @@ typedef struct clf_checkpoint_form {
     const char *(*file_path)(const void *state, int file);
     clf_file_map *(*file_map)(const void *state, int file);
     void (*close)(void *state);
+    /* The bytes of a tensor with is_made, in new memory. NULL: the form has no such tensors. */
+    clf_status (*make)(const void *state, const clf_checkpoint_tensor *tensor, void **out);
 } clf_checkpoint_form;
 
 /* A directory with config.json and model.safetensors or its shards, or a GGUF file (io/checkpoint_gguf.h). Of a directory it reads
@@ -62,12 +65,23 @@ void clfi_checkpoint_close(clf_checkpoint *checkpoint); /* NULL is a no-op */
 const char *clfi_checkpoint_form(const clf_checkpoint *checkpoint);     /* the name of its form; static storage */
 const json_t *clfi_checkpoint_config(const clf_checkpoint *checkpoint); /* borrowed until close */
 
+/* The state of a checkpoint of this form; NULL: it has another form. */
+const void *clfi_checkpoint_state(const clf_checkpoint *checkpoint, const clf_checkpoint_form *form);
+
 /* Opens the files of weights; the second call does nothing. Everything below needs it. Statuses as clfi_safetensors_open_directory. */
 clf_status clfi_checkpoint_load(clf_checkpoint *checkpoint);
 
 /* Tensors in the form's order; false where there is none. */
 bool clfi_checkpoint_at(const clf_checkpoint *checkpoint, size_t index, clf_checkpoint_tensor *out);
 bool clfi_checkpoint_find(const clf_checkpoint *checkpoint, const char *name, clf_checkpoint_tensor *out);
+
+/* If tensor->is_made: computes its bytes into new memory, to which tensor->data points from then on. *out: that memory, which the caller
+ * frees; NULL where the tensor is stored. */
+clf_status clfi_checkpoint_make(const clf_checkpoint *checkpoint, clf_checkpoint_tensor *tensor, void **out);
+
+/* Whether both tensors are there with equal sizes, type and bits. Tensors with is_made equal none. Two files are compared once: the
+ * checkpoint remembers the answer. */
+bool clfi_checkpoint_is_copy(const clf_checkpoint *checkpoint, const char *name, const char *other);
 
 /* The files that tensors lie in, whole, for devices that use weights in place: a buffer that wraps one keeps it after close. */
 size_t clfi_checkpoint_file_count(const clf_checkpoint *checkpoint);

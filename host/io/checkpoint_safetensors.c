@@ -84,7 +84,7 @@ static clf_file_map *file_map(const void *state, int file)
     return clfi_safetensors_shard_map(((const storage *)state)->file, file);
 }
 
-static const clf_checkpoint_form form = {"safetensors", load, at, find, file_count, file_path, file_map, close_storage};
+static const clf_checkpoint_form form = {"safetensors", load, at, find, file_count, file_path, file_map, close_storage, NULL};
 
 static clf_status read_config(const char *directory, json_t **out)
 {

@@ -10,6 +10,7 @@
 #include "io/checkpoint_gguf.h"
 #include "io/gguf.h"
 #include "io/json.h"
+#include "text/tokenizer_files.h"
 
 enum { TEMPLATE_LIMIT_BYTES = 1 << 20 };
 
@@ -67,6 +68,18 @@ static clf_status read_config(const char *directory, char **out)
     return st;
 }
 
+/* The template is the tokenizer's. */
+static clf_status read_directory(const char *directory, char **out)
+{
+    char *place;
+    CLF_TRY(clfi_tokenizer_place(directory, &place));
+    clf_status st = read_text(place, out);
+    if (st == CLF_OK && !*out)
+        st = read_config(place, out);
+    free(place);
+    return st;
+}
+
 clf_status clfi_chat_template_read(const char *path, char **out)
 {
     char *text = NULL;
@@ -74,9 +87,7 @@ clf_status clfi_chat_template_read(const char *path, char **out)
         CLF_TRY(read_gguf(path, &text));
     } else {
         CLF_TRY(clfi_file_need(path));
-        CLF_TRY(read_text(path, &text));
-        if (!text)
-            CLF_TRY(read_config(path, &text));
+        CLF_TRY(read_directory(path, &text));
     }
     if (!text)
         CLF_FAIL(CLF_NOT_FOUND, "%s: no chat template; clformer generate continues prompts without one", path);

@@ -69,11 +69,10 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     config.decoder.attention.is_causal = config.decoder.has_source = true;
     config.has_generator = true;
     /* The first T5 shares its head with the embedding and scales what goes into it, later ones do neither. transformers 5 says by a key of
-     * its own whether it scales, and shares the head of every model whose file has none. */
+     * its own whether it scales, and shares the head of every model whose file has none or a copy of the table. */
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", true, &is_tied));
     CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied, &is_scaled));
-    config.is_generator_tied = is_tied && is_scaled;
-    config.may_tie_generator = is_tied;
+    config.is_generator_tied = true;
     config.generator_scale = is_scaled ? (float)(1 / sqrt((double)encoder->width)) : 0;
     *out = config;
     return CLF_OK;
@@ -83,7 +82,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     CLFI_WEIGHT(source##QUERY, prefix "q"), CLFI_WEIGHT(source##KEY, prefix "k"), CLFI_WEIGHT(source##VALUE, prefix "v"), \
         CLFI_WEIGHT(source##OUTPUT, prefix "o")
 #define STACK(stack, ffn)                                                                                                         \
-    CLFI_WEIGHT(TOKENS, "shared"), CLFI_WEIGHT(TOKENS, stack ".embed_tokens"),                                                    \
+    CLFI_WEIGHT(TOKENS, stack ".embed_tokens"), CLFI_WEIGHT(TOKENS, "shared"),                                                    \
         CLFI_WEIGHT(DISTANCE_BIAS, stack ".block.0.layer.0.SelfAttention.relative_attention_bias"),                               \
         ATTENTION(, stack ".block.%d.layer.0.SelfAttention."), CLFI_WEIGHT(ATTENTION_NORM, stack ".block.%d.layer.0.layer_norm"), \
         CLFI_WEIGHT(FFN_IN, stack ".block.%d.layer." ffn ".DenseReluDense.wi"),                                                   \
@@ -95,7 +94,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
 static const clf_weight_name encoder_names[] = {STACK("encoder", "1"), CLFI_WEIGHTS_END};
 static const clf_weight_name decoder_names[] = {STACK("decoder", "2"), ATTENTION(SOURCE_, "decoder.block.%d.layer.1.EncDecAttention."),
                                                 CLFI_WEIGHT(SOURCE_NORM, "decoder.block.%d.layer.1.layer_norm"), CLFI_WEIGHTS_END};
-static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "lm_head"), CLFI_WEIGHTS_END};
-static const clf_name_map names = {.encoder = encoder_names, .decoder = decoder_names, .head = head};
+static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "lm_head"), CLFI_WEIGHT(SHARED, "shared"), CLFI_WEIGHTS_END};
+static const clf_name_map names = {.encoder = encoder_names, .decoder = decoder_names, .head = head, .wide_names = ".wo.weight"};
 
 const clf_family clfi_family_t5 = {.model_type = "t5", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names};

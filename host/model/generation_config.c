@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "io/adapter_directory.h"
 #include "io/json.h"
 
 /* Both files, in their order. */
@@ -213,11 +214,13 @@ static clf_status check_refused(const sources *from)
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out)
 {
     sources from = {.config = config};
+    char *place = NULL;
     const json_t *ends;
     const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
-    CLF_GOTO(clfi_json_read_in(path, "generation_config.json", NULL, &from.generation));
+    CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* transformers takes it from the model that an adapter names */
+    CLF_GOTO(clfi_json_read_in(place, "generation_config.json", NULL, &from.generation));
     ends = find(&from, "eos_token_id", &where);
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
     CLF_GOTO(read_banned(&from, &made));
@@ -233,6 +236,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     *out = made;
     made = (clf_generation_config){.ends = NULL};
 done:
+    free(place);
     json_decref(from.generation);
     clfi_generation_config_free(&made);
     return st;

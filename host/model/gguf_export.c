@@ -9,7 +9,9 @@
 #include "io/json.h"
 #include "model/chat_template.h"
 #include "model/generation_config.h"
+#include "model/model_checkpoint.h"
 #include "model/sentence_settings.h"
+#include "model/tied_tables.h"
 #include "text/tokenizer_gguf_put.h"
 
 enum { ALIGNMENT = 32 };
@@ -80,6 +82,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_
     CLF_TRY(family->read_config(config, &network));
     CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    clfi_tie_generator(checkpoint, family->names, &network);
     CLF_GOTO(clfi_gguf_tensors_create(checkpoint, architecture, family, &network, &tensors));
     CLF_GOTO(put_tokenizer(directory, config, &network, &values, &out->tokenizer));
     clfi_gguf_tensors_describe(tensors, &source);
@@ -95,7 +98,7 @@ clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const c
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(check_modules(directory));
-    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(directory, &checkpoint));
     const clf_status st = export(directory, checkpoint, type, path, progress, out);
     clfi_checkpoint_close(checkpoint);
     return st;

@@ -17,6 +17,7 @@ typedef struct stored_part {
     clf_checkpoint_tensor tensor;
     int64_t first, count;
     bool is_transposed;
+    void *made; /* owned: the bytes of a tensor that no file holds, between its reading and clf_gguf_source.forget */
 } stored_part;
 
 typedef struct made_tensor {
@@ -105,7 +106,7 @@ static void finish(made_tensor *made, int64_t columns, bool is_table)
         weights *= (size_t)gguf->dim[i]; /* at most the stored parts' */
     gguf->type = columns > 0 && !is_table ? first->tensor.type : CLF_WEIGHT_F32;
     gguf->bytes = weights * (size_t)clfi_weight_type_info(gguf->type)->block_bytes;
-    if (!changes && first->tensor.type == gguf->type)
+    if (!changes && first->tensor.type == gguf->type && !first->tensor.is_made)
         gguf->data = first->tensor.data;
 }
 
@@ -351,6 +352,8 @@ void clfi_gguf_tensors_destroy(clf_gguf_tensors *tensors)
     if (!tensors)
         return;
     for (size_t i = 0; i < tensors->count; i++) {
+        for (int k = 0; k < tensors->list[i]->part_count; k++)
+            free(tensors->list[i]->parts[k].made);
         free(tensors->list[i]->values);
         free(tensors->list[i]);
     }
@@ -386,7 +389,11 @@ static void read_row(const made_tensor *made, int64_t row, int64_t from, int64_t
 
 static clf_status read(const void *user, size_t index, size_t first, size_t count, float *out)
 {
-    const made_tensor *made = ((const clf_gguf_tensors *)user)->list[index];
+    const clf_gguf_tensors *t = user;
+    made_tensor *made = t->list[index];
+    for (int i = 0; i < made->part_count; i++)
+        if (made->parts[i].tensor.is_made && !made->parts[i].made)
+            CLF_TRY(clfi_checkpoint_make(t->checkpoint, &made->parts[i].tensor, &made->parts[i].made));
     const size_t columns = made->gguf.rank == 2 ? (size_t)made->gguf.dim[1] : 1;
     if (made->values)
         memcpy(out, made->values + first, count * sizeof *out);
@@ -402,9 +409,12 @@ static clf_status read(const void *user, size_t index, size_t first, size_t coun
 static void forget(const void *user, size_t index)
 {
     const clf_gguf_tensors *t = user;
-    const made_tensor *made = t->list[index];
-    for (int i = 0; i < made->part_count; i++)
+    made_tensor *made = t->list[index];
+    for (int i = 0; i < made->part_count; i++) {
         clfi_checkpoint_forget(t->checkpoint, &made->parts[i].tensor);
+        free(made->parts[i].made);
+        made->parts[i].made = NULL;
+    }
 }
 
 static clf_status check(const void *user)

@@ -9,17 +9,6 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-clf_status clfi_model_config_read(const char *directory, json_t **out)
-{
-    clf_checkpoint *checkpoint;
-    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
-    *out = clfi_json_copy(clfi_checkpoint_config(checkpoint));
-    clfi_checkpoint_close(checkpoint);
-    if (!*out)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", where);
-    return CLF_OK;
-}
-
 const clf_size_keys clfi_hub_size_keys = {.width = "hidden_size",
                                           .hidden_width = "intermediate_size",
                                           .heads = "num_attention_heads",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of a model directory: reading it, and what families have in common there. */
+/* config.json of a model directory: what families have in common there. */
 #ifndef CLFI_MODEL_MODEL_CONFIG_H
 #define CLFI_MODEL_MODEL_CONFIG_H
 
@@ -14,9 +14,6 @@ enum { CLFI_CONFIG_LARGEST = 1 << 24, CLFI_CONFIG_MOST_LAYERS = CLFI_STACK_MOST_
 typedef struct clf_size_keys {
     const char *width, *hidden_width, *heads, *layers, *vocabulary, *max_positions;
 } clf_size_keys;
-
-/* Reads directory/config.json; release *out with json_decref. NOT_FOUND: no such directory or file. FORMAT: not JSON, or too large. */
-clf_status clfi_model_config_read(const char *directory, json_t **out);
 
 /* The sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the width. */
 extern const clf_size_keys clfi_hub_size_keys; /* those that most of transformers' families have */

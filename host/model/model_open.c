@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
+#include "model/model_checkpoint.h"
 #include "model/network_open.h"
 #include "model/sentence_config.h"
 #include "model/sentence_settings.h"
@@ -22,8 +23,13 @@ static bool can_generate(const clf_model *model)
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out)
 {
     json_t *modules = NULL;
-    if (family->tasks & CLF_TASK_GENERATE)
-        CLF_TRY(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
+    if (family->tasks & CLF_TASK_GENERATE) {
+        char *place;
+        CLF_TRY(clfi_sentence_place(path, &place));
+        const clf_status st = clfi_json_read_in(place, CLFI_SENTENCE_MODULES, NULL, &modules);
+        free(place);
+        CLF_TRY(st);
+    }
     *out = modules ? CLF_TASK_EMBED : family->tasks;
     json_decref(modules);
     return CLF_OK;
@@ -32,7 +38,7 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
 static clf_status find_network(clf_model *model, const char *directory, bool has_weights)
 {
     clf_checkpoint *checkpoint;
-    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(directory, &checkpoint));
     const json_t *config = clfi_checkpoint_config(checkpoint);
     clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
     if (st == CLF_OK)
@@ -96,21 +102,32 @@ static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *na
     return CLF_OK;
 }
 
+/* directory: of the modules. */
+static clf_status read_sentence(clf_model *model, const char *directory, bool has_weights, clf_sentence_config *sentence)
+{
+    const clf_network_config *network = &model->network->config;
+    if (can_generate(model)) {
+        CLF_TRY(clfi_generation_config_check(&model->generation, network->target.vocabulary, network->decoder.has_source));
+        *sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
+    } else {
+        CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, sentence));
+        if (sentence->has_modules)
+            CLF_TRY(clfi_sentence_settings_read(directory, model->labels.count, &model->settings));
+    }
+    return clfi_sentence_head_load(model->context, directory, sentence, model->info.width, has_weights, &model->sentence);
+}
+
 static clf_status open_text(clf_model *model, const char *directory, bool has_weights)
 {
     const clf_network_config *network = &model->network->config;
     const bool has_encoder = network->encoder.layers > 0;
     clf_sentence_config sentence;
     clf_model_info *info = &model->info;
-    if (can_generate(model)) {
-        CLF_TRY(clfi_generation_config_check(&model->generation, network->target.vocabulary, network->decoder.has_source));
-        sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
-    } else {
-        CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));
-        if (sentence.has_modules)
-            CLF_TRY(clfi_sentence_settings_read(directory, model->labels.count, &model->settings));
-    }
-    CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, has_weights, &model->sentence));
+    char *place;
+    CLF_TRY(clfi_sentence_place(directory, &place));
+    const clf_status st = read_sentence(model, place, has_weights, &sentence);
+    free(place);
+    CLF_TRY(st);
     CLF_TRY(clfi_sentence_head_width(&model->sentence, sentence.pooling_count, &info->embedding_width));
     if (model->settings.truncate_dim && model->settings.truncate_dim < info->embedding_width)
         info->embedding_width = model->settings.truncate_dim;

@@ -38,6 +38,7 @@ typedef enum clf_weight_role {
     /* of the head */
     CLF_WEIGHT_GENERATOR,
     CLF_WEIGHT_GENERATOR_BIAS, /* a bias that is called otherwise than the generator's own */
+    CLF_WEIGHT_SHARED,         /* the table of tokens that a tied generator is a copy of; without a row: that of the decoder */
     CLF_WEIGHT_CLASSIFIER_DENSE,
     CLF_WEIGHT_CLASSIFIER_NORM,
     CLF_WEIGHT_CLASSIFIER
@@ -88,6 +89,9 @@ typedef struct clf_name_map {
     const char *const *prefixes;
     const clf_weight_name *encoder, *decoder; /* with the embedding of each */
     const clf_weight_name *head;
+    /* The end of the names of weights that transformers widens from float16 to float32, so that an adapter's changes are not rounded to
+     * float16. NULL: there are none. */
+    const char *wide_names;
 } clf_name_map;
 
 #endif

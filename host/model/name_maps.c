@@ -48,16 +48,16 @@ static const clf_weight_name torch_head[] = {CLFI_WEIGHT(GENERATOR, "generator")
 static const clf_weight_name bart_encoder[] = {BART_STACK("encoder"), CLFI_WEIGHTS_END};
 static const clf_weight_name bart_decoder[] = {BART_STACK("decoder"), BART_ATTENTION(SOURCE_, "decoder.layers.%d.encoder_attn."),
                                                CLFI_WEIGHT(SOURCE_NORM, "decoder.layers.%d.encoder_attn_layer_norm"), CLFI_WEIGHTS_END};
-static const clf_weight_name bart_head[] = {CLFI_WEIGHT(GENERATOR, "/lm_head"),
+static const clf_weight_name bart_head[] = {CLFI_WEIGHT(GENERATOR, "/lm_head"), CLFI_WEIGHT(SHARED, "shared"),
                                             CLFI_WEIGHT_STORED(GENERATOR_BIAS, "/final_logits_bias!", ROW), CLFI_WEIGHTS_END};
 
-const clf_name_map clfi_names_labml = {(const char *const[]){"", "model.", NULL}, labml_encoder, labml_decoder, labml_head};
-const clf_name_map clfi_names_bart = {(const char *const[]){"model.", "", NULL}, bart_encoder, bart_decoder, bart_head};
+const clf_name_map clfi_names_labml = {(const char *const[]){"", "model.", NULL}, labml_encoder, labml_decoder, labml_head, NULL};
+const clf_name_map clfi_names_bart = {(const char *const[]){"model.", "", NULL}, bart_encoder, bart_decoder, bart_head, NULL};
 
 static const clf_name_map maps[CLF_NAMES_COUNT] = {
-    [CLF_NAMES_LABML] = {NULL, labml_encoder, labml_decoder, labml_head},
-    [CLF_NAMES_TORCH] = {NULL, torch_encoder, torch_decoder, torch_head},
-    [CLF_NAMES_HUGGINGFACE] = {(const char *const[]){"model.", NULL}, bart_encoder, bart_decoder, bart_head},
+    [CLF_NAMES_LABML] = {NULL, labml_encoder, labml_decoder, labml_head, NULL},
+    [CLF_NAMES_TORCH] = {NULL, torch_encoder, torch_decoder, torch_head, NULL},
+    [CLF_NAMES_HUGGINGFACE] = {(const char *const[]){"model.", NULL}, bart_encoder, bart_decoder, bart_head, NULL},
 };
 
 const clf_name_map *clfi_name_map(clf_weight_names names)

@@ -17,6 +17,7 @@ typedef struct loader {
     clf_context *context;
     const clf_weight_source *source;
     clf_weight_lookup lookup;
+    const clf_name_map *names;
     clf_network *made;
 } loader;
 
@@ -378,18 +379,36 @@ static clf_status load_positions(const loader *l, const side *s, const clf_embed
     return CLF_OK;
 }
 
-/* A table that both sides call by one name is held once. */
+/* One tensor, or two with the same bits. */
+static bool is_one(const loader *l, const char *name, const char *other)
+{
+    return strcmp(name, other) == 0 || (l->source->is_copy && l->source->is_copy(l->source->user, name, other));
+}
+
+/* The side's table, or a tied generator's where the file has that alone. */
+static clf_status need_tokens(const loader *l, const side *s, const clf_weight_name **out)
+{
+    const clf_weight_name *generator = find(l, l->names->head, CLF_WEIGHT_GENERATOR, 0);
+    CLF_TRY(need(l, s->names, CLF_WEIGHT_TOKENS, 0, out));
+    if (!has(l, *out, 0, "weight") && l->made->config.is_generator_tied && generator && has(l, generator, 0, "weight"))
+        *out = generator;
+    return CLF_OK;
+}
+
+/* A table that both sides have is held once. */
 static clf_status load_tokens(const loader *l, const side *s, const side *other, const clf_embedding_config *config,
                               const clf_token_embedding *held, clf_row_blocks *out)
 {
-    const clf_weight_name *row, *other_row = held ? find(l, other->names, CLF_WEIGHT_TOKENS, 0) : NULL;
+    const clf_weight_name *row, *other_row = NULL;
     char name[NAME_BYTES], other_name[NAME_BYTES];
-    CLF_TRY(need(l, s->names, CLF_WEIGHT_TOKENS, 0, &row));
+    CLF_TRY(need_tokens(l, s, &row));
+    if (held && held->table.count)
+        CLF_TRY(need_tokens(l, other, &other_row));
     full_name(l, row, 0, "weight", name);
     if (other_row && held->table.count && clfi_row_blocks_rows(&held->table) == config->vocabulary &&
         other->config->width == s->config->width) {
         full_name(l, other_row, 0, "weight", other_name);
-        if (strcmp(name, other_name) == 0)
+        if (is_one(l, name, other_name))
             return clfi_row_blocks_range(&held->table, 0, config->vocabulary, out);
     }
     return load(l, row, 0, "weight", 2, (int64_t[]){config->vocabulary, s->config->width}, true, out);
@@ -429,7 +448,7 @@ static clf_status load_generator(const loader *l, const clf_name_map *names, clf
     clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
     char name[NAME_BYTES], other[NAME_BYTES];
     clf_status st;
-    CLF_GOTO(need(l, names->head, CLF_WEIGHT_GENERATOR, 0, &row));
+    CLF_GOTO(need(l, names->head, config->is_generator_shared ? CLF_WEIGHT_SHARED : CLF_WEIGHT_GENERATOR, 0, &row));
     const bool has_bias = has(l, row, 0, "bias");
     if (config->is_generator_tied)
         CLF_GOTO(clfi_row_blocks_range(&l->made->target.table, 0, classes, &weight));
@@ -488,7 +507,7 @@ static clf_status load_classifier(const loader *l, const clf_weight_name *rows)
 clf_status clfi_network_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
                              const clf_weight_source *source, clf_network **out)
 {
-    loader l = {context, source, {source->has, source->user, ""}, NULL};
+    loader l = {context, source, {source->has, source->user, ""}, names, NULL};
     clf_status st;
     CLF_TRY(clfi_network_create(context, config, &l.made));
     l.lookup.prefix = clfi_weight_prefix(&l.lookup, names);

@@ -7,6 +7,7 @@
 #include "io/checkpoint_gguf.h"
 #include "model/labels.h"
 #include "model/network_load.h"
+#include "model/tied_tables.h"
 #include "model/unread_tensors.h"
 #include "model/weight_lookup.h"
 
@@ -75,21 +76,6 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
     return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
 }
 
-static bool is_there(void *checkpoint, const char *name)
-{
-    clf_checkpoint_tensor tensor;
-    return clfi_checkpoint_find(checkpoint, name, &tensor);
-}
-
-/* A loaded checkpoint tells whether the generator has a matrix of its own. */
-static void tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config)
-{
-    clf_weight_lookup lookup = {is_there, checkpoint, ""};
-    lookup.prefix = clfi_weight_prefix(&lookup, names);
-    const clf_weight_name *row = clfi_weight_find(&lookup, names->head, CLF_WEIGHT_GENERATOR, 0);
-    config->is_generator_tied = config->is_generator_tied || (row && !clfi_weight_has(&lookup, row, 0, "weight"));
-}
-
 /* A network without weights. Sizes that go with none are a fault of the files here. */
 static clf_status create(clf_context *context, const clf_network_config *config, clf_network **out)
 {
@@ -127,8 +113,8 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
         st = check_config(context, &config);
     if (st == CLF_OK)
         st = clfi_checkpoint_load(checkpoint);
-    if (st == CLF_OK && config.may_tie_generator)
-        tie_generator(checkpoint, &names, &config);
+    if (st == CLF_OK)
+        clfi_tie_generator(checkpoint, &names, &config);
     if (st == CLF_OK) {
         const clf_memory_plan own = clfi_memory_plan(context, checkpoint, &config, params);
         if (plan)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "io/adapter_directory.h"
 #include "io/json.h"
 #include "model/sentence_settings.h"
 
@@ -264,6 +265,12 @@ static clf_status check_transformer(const char *directory)
     }
     json_decref(json);
     return st;
+}
+
+clf_status clfi_sentence_place(const char *directory, char **out)
+{
+    static const char *const files[] = {CLFI_SENTENCE_MODULES};
+    return clfi_adapter_place(directory, files, COUNT(files), out);
 }
 
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out)

@@ -39,6 +39,10 @@ typedef struct clf_sentence_config {
     int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
 } clf_sentence_config;
 
+/* The directory of a model's modules.json: another one than the model's where that is an adapter's without it. *out: newly allocated.
+ * Statuses as clfi_adapter_place. */
+clf_status clfi_sentence_place(const char *directory, char **out);
+
 /* UNSUPPORTED: a module or a pooling that is not built, by name with those that are; another order than Transformer, Pooling, others.
  * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "model/model_checkpoint.h"
 #include "model/name_maps.h"
 #include "model/network_load.h"
 #include "model/network_open.h"
@@ -182,7 +183,7 @@ clf_status clf_transformer_open(clf_context *context, const char *directory, clf
     clf_network *network;
     if (!context || !directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer open: context, directory and out must not be NULL");
-    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(directory, &checkpoint));
     const clf_status st = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_TRANSFORM, &family);
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);

@@ -7,14 +7,13 @@
 
 #include "base/alloc.h"
 #include "io/gguf_keys.h"
+#include "model/tied_tables.h"
 #include "model/weight_lookup.h"
 
 /* Known to say nothing, or nothing that is not said elsewhere. */
 static bool is_harmless(const clf_checkpoint_tensor *tensor)
 {
-    static const char *const patterns[] = {/* copies of the table of tokens */
-                                           "lm_head.weight", "shared.weight", "*embed_tokens.weight",
-                                           /* computed */
+    static const char *const patterns[] = {/* computed */
                                            "*rotary_emb.*", "*position_ids", "*embed_positions.weight", "*.attn.masked_bias",
                                            /* a bias that T5's first files have and no T5 adds */
                                            "*.EncDecAttention.relative_attention_bias.weight",
@@ -46,7 +45,8 @@ clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf
 {
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
-        if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor))
+        if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor) ||
+            clfi_is_copy_of_table(checkpoint, r->names, r->prefix, tensor.name, r->is_taken, r->user))
             continue;
         if (r->takes_all || is_of_rows(r, r->names->encoder, tensor.name) || is_of_rows(r, r->names->decoder, tensor.name))
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a network of model_type \"%s\" with this configuration has no such part",

@@ -25,9 +25,14 @@ static void forget_checkpoint(void *user, const char *name)
     clfi_weights_forget(user, name);
 }
 
+static bool is_copy_checkpoint(void *user, const char *name, const char *other)
+{
+    return clfi_weights_is_copy(user, name, other);
+}
+
 clf_weight_source clfi_weights_of_checkpoint(clf_weights *weights)
 {
-    return (clf_weight_source){load_checkpoint, has_checkpoint, forget_checkpoint, weights};
+    return (clf_weight_source){load_checkpoint, has_checkpoint, forget_checkpoint, is_copy_checkpoint, weights};
 }
 
 clf_status clfi_tensor_list_check(const clf_tensor_list *list)
@@ -100,7 +105,7 @@ static bool has_tensor(void *user, const char *name)
 
 clf_weight_source clfi_weights_of_tensors(clf_tensor_list *list)
 {
-    return (clf_weight_source){load_tensor, has_tensor, NULL, list};
+    return (clf_weight_source){load_tensor, has_tensor, NULL, NULL, list};
 }
 
 /* SplitMix64's output function (Steele, Lea and Flood 2014): number `index` of the stream `key`, without the ones before it. */
@@ -187,5 +192,5 @@ static bool has_random(void *user, const char *name)
 
 clf_weight_source clfi_weights_of_seed(uint64_t *seed)
 {
-    return (clf_weight_source){load_random, has_random, NULL, seed};
+    return (clf_weight_source){load_random, has_random, NULL, NULL, seed};
 }

@@ -12,7 +12,8 @@ typedef struct clf_weight_source {
     clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                        clf_row_blocks *out);
     bool (*has)(void *user, const char *name);
-    void (*forget)(void *user, const char *name); /* its memory is not needed soon; NULL: nothing to do */
+    void (*forget)(void *user, const char *name);                     /* its memory is not needed soon; NULL: nothing to do */
+    bool (*is_copy)(void *user, const char *name, const char *other); /* both have the same bits; NULL: nobody knows */
     void *user;
 } clf_weight_source;
 

@@ -204,7 +204,9 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     if (json_object_set_new(weights->taken, name, json_true()) != 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: names of weights");
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
-    clf_buffer *file = weights->files[tensor->file];
+    void *bytes; /* of a tensor that no file holds */
+    CLF_TRY(clfi_checkpoint_make(weights->checkpoint, &stored, &bytes));
+    clf_buffer *file = bytes ? NULL : weights->files[tensor->file];
     clf_status st;
     if (use == CLFI_WEIGHT_PLAIN && clfi_weights_stays_quantised(weights->context, tensor))
         dtype = CLF_U8;
@@ -220,6 +222,7 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     } else {
         st = copy_blocks(weights, name, tensor, dtype, &made);
     }
+    free(bytes);
     if (st != CLF_OK) {
         clfi_row_blocks_clear(&made);
         return st;
@@ -232,6 +235,11 @@ bool clfi_weights_has(const clf_weights *weights, const char *name)
 {
     clf_checkpoint_tensor tensor;
     return clfi_checkpoint_find(weights->checkpoint, name, &tensor);
+}
+
+bool clfi_weights_is_copy(const clf_weights *weights, const char *name, const char *other)
+{
+    return clfi_checkpoint_is_copy(weights->checkpoint, name, other);
 }
 
 bool clfi_weights_is_taken(const clf_weights *weights, const char *name)

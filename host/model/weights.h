@@ -29,6 +29,9 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
 bool clfi_weights_stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor);
 bool clfi_weights_has(const clf_weights *weights, const char *name);
 
+/* clfi_checkpoint_is_copy. */
+bool clfi_weights_is_copy(const clf_weights *weights, const char *name, const char *other);
+
 /* Whether the tensor was loaded. */
 bool clfi_weights_is_taken(const clf_weights *weights, const char *name);
 

@@ -32,7 +32,7 @@ typedef struct clf_network_config {
     bool has_generator;                  /* a linear map from the decoder's features to target.vocabulary logits */
     float logit_soft_cap;                /* above 0: logits z become cap tanh(z / cap) */
     bool is_generator_tied;              /* its matrix is the targets' embedding table */
-    bool may_tie_generator;              /* so it is where a file has none of its own */
+    bool is_generator_shared;            /* its matrix is a table that the targets' embedding differs from */
     float generator_scale;               /* above 0: of the features that it maps; the decoder's final norm takes it up */
     clf_classifier_config classifier;    /* of the encoder's features */
 } clf_network_config;

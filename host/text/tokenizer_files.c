@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "io/adapter_directory.h"
+
 const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT] = {
 #define X(id, name) name,
     CLFI_TOKENIZER_FILES(X)
@@ -16,4 +18,9 @@ bool clfi_is_tokenizer_file(const char *name)
         if (strcmp(name, clfi_tokenizer_files[i]) == 0)
             return true;
     return false;
+}
+
+clf_status clfi_tokenizer_place(const char *directory, char **out)
+{
+    return clfi_adapter_place(directory, clfi_tokenizer_files, CLF_TOKENIZER_FILE_COUNT, out);
 }

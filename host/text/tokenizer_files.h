@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "base/status.h"
+
 /* One row per file: id, name. What config.json and sentence_bert_config.json say of a tokenizer (its class, clfi_tokenizer_lowers) stands
  * among what they say of the model. */
 #define CLFI_TOKENIZER_FILES(X)                 \
@@ -30,5 +32,9 @@ typedef enum clf_tokenizer_file {
 extern const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT];
 
 bool clfi_is_tokenizer_file(const char *name);
+
+/* The directory of a model's tokenizer: another one than the model's where that is an adapter's without tokenizer. *out: newly allocated.
+ * Statuses as clfi_adapter_place. */
+clf_status clfi_tokenizer_place(const char *directory, char **out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "io/gguf_keys.h"
 #include "io/gguf_token_texts.h"
+#include "text/tokenizer_files.h"
 #include "text/vocabulary_export.h"
 
 /* uses[i]: what readers of the file take token i for by its text, where no key says more than `eos`. */
@@ -117,8 +118,11 @@ clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t b
                                    clf_gguf_values *values, clf_tokenizer_put_notes *out)
 {
     clf_vocabulary_export export = CLF_VOCABULARY_EXPORT_INIT;
+    char *place;
     *out = (clf_tokenizer_put_notes){.leaves_nfc = false};
-    clf_status st = clfi_vocabulary_export(directory, rows, &export);
+    CLF_TRY(clfi_tokenizer_place(directory, &place));
+    clf_status st = clfi_vocabulary_export(place, rows, &export);
+    free(place);
     if (st == CLF_OK && export.spec.bos < 0 && bos >= 0 && (size_t)bos < rows)
         export.spec.bos = bos;
     if (st == CLF_OK)

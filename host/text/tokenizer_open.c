@@ -124,7 +124,7 @@ static clf_status find_class(const char *directory, const json_t *config, const 
     return CLF_OK;
 }
 
-static clf_status open_any(const char *directory, clf_tokenizer **out)
+static clf_status open_files(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
     bool lowers;
@@ -133,8 +133,6 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     clf_tokenizer *tokenizer = NULL;
     const clf_tokenizer_class *class = NULL;
     char class_name[CLFI_TOKENIZER_CLASS_BYTES];
-    if (clfi_is_gguf(directory))
-        return clfi_tokenizer_open_gguf(directory, out);
     CLF_TRY(clfi_file_need(directory));
     CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &config_path, &config));
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
@@ -168,6 +166,17 @@ done:
     return st;
 }
 
+static clf_status open_any(const char *directory, clf_tokenizer **out)
+{
+    char *place;
+    if (clfi_is_gguf(directory))
+        return clfi_tokenizer_open_gguf(directory, out);
+    CLF_TRY(clfi_tokenizer_place(directory, &place));
+    const clf_status st = open_files(place, out);
+    free(place);
+    return st;
+}
+
 clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
 {
     if (!directory || !out)
@@ -175,23 +184,33 @@ clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
     return open_any(directory, out);
 }
 
-clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
+static clf_status open_target(const char *directory, clf_tokenizer **out)
 {
     char *spm = NULL, *vocab = NULL;
-    bool is_separate = false; /* which transformers takes for false where it is absent */
+    bool is_separate; /* which transformers takes for false where it is absent */
     clf_status st;
-    if (!directory || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
-    if (!clfi_is_gguf(directory))
-        CLF_TRY(read_flag(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], "separate_vocabs", &is_separate));
+    CLF_TRY(read_flag(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], "separate_vocabs", &is_separate));
     if (!is_separate)
-        return open_any(directory, out);
+        return open_files(directory, out);
     CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_SPM], &spm));
     CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_VOCAB], &vocab));
     CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
 done:
     free(spm);
     free(vocab);
+    return st;
+}
+
+clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
+{
+    char *place;
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    if (clfi_is_gguf(directory))
+        return open_any(directory, out);
+    CLF_TRY(clfi_tokenizer_place(directory, &place));
+    const clf_status st = open_target(place, out);
+    free(place);
     return st;
 }
 

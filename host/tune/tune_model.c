@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/family.h"
+#include "model/model_checkpoint.h"
 #include "model/seq2seq.h"
 #include "tune/tune.h"
 
@@ -81,7 +82,7 @@ clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *o
     clf_checkpoint *checkpoint;
     clfi_tune_products list;
     list.count = 0;
-    CLF_TRY(model_dir ? clfi_checkpoint_open(model_dir, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
+    CLF_TRY(model_dir ? clfi_model_checkpoint_open(model_dir, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
     const clf_status st = add_products(clfi_checkpoint_config(checkpoint), &list);
     clfi_checkpoint_close(checkpoint);
     if (st == CLF_OK)

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "model/family.h"
 #include "model/model.h"
+#include "model/model_checkpoint.h"
 #include "model/network_open.h"
 #include "runtime/usage.h"
 #include "workload/reference_network.h"
@@ -33,7 +34,7 @@ clf_status clfi_generation_model_read(const char *path, clfi_generation_model *o
     clf_checkpoint *checkpoint;
     clfi_generation_model made = {.path = path};
     clfi_model_name(path, made.name, sizeof made.name);
-    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(path, &checkpoint));
     clf_status st = measure(checkpoint, &made);
     clfi_checkpoint_close(checkpoint);
     if (st != CLF_OK)
@@ -82,7 +83,7 @@ clf_status clfi_generation_parameters(const clfi_generation_model *model, size_t
 clf_status clfi_generation_checkpoint(const clfi_generation_source *source, clfi_random_decoder **numbers, clf_checkpoint **out)
 {
     if (source->path)
-        return clfi_checkpoint_open(source->path, out);
+        return clfi_model_checkpoint_open(source->path, out);
     if (!*numbers)
         CLF_TRY(clfi_random_decoder_create(&source->shape, numbers));
     CLF_TRY(clfi_random_decoder_fill(*numbers));

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "io/checkpoint.h"
 #include "model/model.h"
+#include "model/model_checkpoint.h"
 #include "model/network_open.h"
 
 /* "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's name is taken then. */
@@ -60,7 +61,7 @@ static clf_status hash_weights(const char *path, char out[CLFI_HASH_TEXT_BYTES],
     clf_str hashes = CLF_STR_INIT;
     clf_status st;
     *bytes = 0;
-    CLF_GOTO(clfi_checkpoint_open(path, &checkpoint));
+    CLF_GOTO(clfi_model_checkpoint_open(path, &checkpoint));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
     for (int i = 0; i < (int)clfi_checkpoint_file_count(checkpoint); i++) {
         const clf_file_map *map = clfi_checkpoint_file_map(checkpoint, i);
@@ -94,7 +95,7 @@ clf_status clfi_model_generates(const char *path, bool *out)
     clf_checkpoint *checkpoint;
     const clf_family *family;
     unsigned tasks = 0;
-    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(path, &checkpoint));
     clf_status st = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_EMBED | CLF_TASK_GENERATE, &family);
     if (st == CLF_OK)
         st = clfi_model_tasks(family, path, &tasks);

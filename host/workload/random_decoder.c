@@ -197,7 +197,7 @@ static void leave(void *state)
     (void)state; /* borrowed */
 }
 
-static const clf_checkpoint_form form = {"random", NULL, at, find, file_count, file_path, file_map, leave};
+static const clf_checkpoint_form form = {"random", NULL, at, find, file_count, file_path, file_map, leave, NULL};
 
 clf_status clfi_random_decoder_checkpoint(clfi_random_decoder *decoder, clf_checkpoint **out)
 {

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "model/family.h"
+#include "model/model_checkpoint.h"
 #include "model/sentence_config.h"
 #include "workload/reference_gemm.h"
 #include "workload/reference_network.h"
@@ -30,7 +31,7 @@ struct clfi_ref_encoder {
 static clf_status open_parts(const char *directory, clfi_ref_encoder *encoder)
 {
     const clf_family *family;
-    CLF_TRY(clfi_checkpoint_open(directory, &encoder->checkpoint));
+    CLF_TRY(clfi_model_checkpoint_open(directory, &encoder->checkpoint));
     CLF_TRY(clfi_family_find(clfi_checkpoint_config(encoder->checkpoint), CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
     CLF_TRY(clfi_stored_network_open_encoder(encoder->checkpoint, &encoder->network));
     CLF_TRY(clfi_ref_network_check(&encoder->network));

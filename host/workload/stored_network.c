@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "model/family.h"
 #include "model/network_open.h"
+#include "model/tied_tables.h"
 
 static bool has(void *user, const char *name)
 {
@@ -38,6 +39,7 @@ static clf_status read_config(clf_checkpoint *checkpoint, unsigned task, const c
 static clf_status load(clfi_stored_network *model)
 {
     CLF_TRY(clfi_checkpoint_load(model->checkpoint));
+    clfi_tie_generator(model->checkpoint, model->names, &model->config);
     model->lookup.prefix = clfi_weight_prefix(&model->lookup, model->names);
     return CLF_OK;
 }
@@ -91,6 +93,15 @@ static bool is_plain_number(const clf_checkpoint_tensor *tensor)
     return tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights == 1;
 }
 
+/* The reference reads weights in place. */
+static clf_status check_stored(const clf_checkpoint_tensor *tensor)
+{
+    if (tensor->is_made)
+        CLF_FAIL(CLF_UNSUPPORTED, "reference: an adapter changes %s: expected a model without adapter (clformer convert merges them)",
+                 tensor->name);
+    return CLF_OK;
+}
+
 clf_status clfi_stored_matrix(const clfi_stored_network *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
                               clfi_stored_weight *out)
 {
@@ -99,6 +110,7 @@ clf_status clfi_stored_matrix(const clfi_stored_network *model, clf_weight_role 
     clfi_stored_weight found = {.rows = rows, .columns = columns};
     if (!find(model, role, layer, "weight", &row, &found.tensor, name))
         CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", name);
+    CLF_TRY(check_stored(&found.tensor));
     const clf_weight_part part = clfi_weight_part(clfi_stored_stack(model), layer, row, role);
     const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : rows;
     found.is_turned = row->stored == CLF_STORED_TRANSPOSED;
@@ -125,6 +137,7 @@ clf_status clfi_stored_vector(const clfi_stored_network *model, clf_weight_role 
     }
     const clf_weight_part part = clfi_weight_part(clfi_stored_stack(model), layer, row, role);
     const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : count;
+    CLF_TRY(check_stored(&tensor));
     if (!is_plain_number(&tensor) || tensor.rank != 1 || tensor.dim[0] != stored)
         CLF_FAIL(CLF_FORMAT, "reference: %s: expected [%lld]", name, (long long)stored);
     CLF_TRY(clfi_alloc((size_t)count, sizeof **out, "reference", out));

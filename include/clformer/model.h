@@ -49,10 +49,13 @@ typedef struct clf_model_info {
  * CamemBERT, MPNet, Nomic BERT or ModernBERT, or of a language model or an encoder-decoder (generate.h), by config.json's model_type:
  * config.json, model.safetensors (f32, f16 or bf16; or the shards of model.safetensors.index.json), what clf_tokenizer_open reads, and
  * where present modules.json (Transformer, Pooling, Dense, LayerNorm, Normalize) with the folders that it names,
- * sentence_bert_config.json, config_sentence_transformers.json. On devices that share the host's memory, weights are used where the file
- * is mapped; the directory must not change while the model lives. The model keeps the context alive.
- * NOT_FOUND: a file is missing. FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, or a
- * module that is not built (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named). */
+ * sentence_bert_config.json, config_sentence_transformers.json. A LoRA adapter (adapter_config.json, adapter_model.safetensors) is merged
+ * into the weights as peft's merge_and_unload does; a directory of an adapter alone names the model's in base_model_name_or_path, which
+ * has the files that it lacks. On devices that share the host's memory, weights are used where the file is mapped; the directory must not
+ * change while the model lives. The model keeps the context alive.
+ * NOT_FOUND: a file is missing. FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, a
+ * module that is not built, an adapter of another kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights
+ * do not fit the device (both sizes named). */
 CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out);
 
 typedef struct clf_model_params {

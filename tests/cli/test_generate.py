@@ -412,6 +412,46 @@ def check_other_networks(folder):
             fail(f"{name}: {done.stderr}")
 
 
+def turned(tensor):
+    """A table with its rows in the opposite order."""
+    dtype, (rows, columns), content = tensor
+    size = len(content) // rows
+    return dtype, [rows, columns], b"".join(content[i * size:(i + 1) * size] for i in reversed(range(rows)))
+
+
+def check_tied(folder):
+    """A head that is stored counts where its bits are not those of the table, whatever tie_word_embeddings says; convert writes it."""
+    for name, table in (("llama", "model.embed_tokens.weight"), ("gpt2", "transformer.wte.weight"),
+                        ("gemma2", "model.embed_tokens.weight")):
+        source, copy = os.path.join(families, name), os.path.join(folder, "tied_" + name)
+        shutil.copytree(source, copy, copy_function=shutil.copyfile)
+        weights, output, file = (os.path.join(copy, part) for part in ("model.safetensors", "out.npy", "out.gguf"))
+        tensors = read_safetensors(weights)
+
+        def logits(model, more, tied=True, without=()):
+            write_safetensors(weights, {key: value for key, value in {**tensors, **more}.items() if key not in without})
+            change_json(os.path.join(copy, "config.json"), lambda config: config.update(tie_word_embeddings=tied))
+            run("logits", model, "the cat sat", "-o", output)
+            return read_npy(output)
+
+        head, plain = {"lm_head.weight": turned(tensors[table])}, logits(copy, {})
+        untied = logits(copy, head, tied=False)
+        if plain == untied or logits(copy, head) != untied:
+            fail(f"{name}: a stored head that differs is not the generator's")
+        run("convert", copy, file, "--weights", "f32")
+        run("logits", file, "the cat sat", "-o", output)
+        error = worst(abs(a - b) for a, b in zip(read_npy(output)[0], untied[0])) / max(map(abs, untied[0]))
+        if "output.weight" not in read_gguf(file)[1] or not error <= BOUND:
+            fail(f"{name}: convert: the head is another one, by {error:.3g}")
+        if logits(copy, {"lm_head.weight": tensors[table]}) != plain:
+            fail(f"{name}: a copy of the table is not the table")
+        run("convert", copy, file, "--weights", "f32")
+        if "output.weight" in read_gguf(file)[1]:
+            fail(f"{name}: convert: a copy of the table is written")
+        if name != "gpt2" and logits(copy, {"lm_head.weight": tensors[table]}, without=(table,)) != plain:
+            fail(f"{name}: a head alone is not the table")
+
+
 def check_options():
     """What does not depend on the family."""
     model, prompts = os.path.join(families, "llama"), [" the cat", "a", "zebra quick, the dog", "cat", " the"]
@@ -538,6 +578,7 @@ with tempfile.TemporaryDirectory() as temporary:
         check_unread_keys(temporary)
         check_token_texts(temporary)
         check_other_networks(temporary)
+        check_tied(temporary)
 if is_whole:
     check_plan()
     check_told()

@@ -6,9 +6,11 @@ usage: test_translate.py PROGRAM DATA"""
 import json
 import os
 import shutil
+import struct
 import tempfile
 
 from language_models import CLOSE, read_npy, run
+from model_files import change_json, read_safetensors, write_safetensors
 from runs import data, fail, finish, folders, worst
 
 families = os.path.join(data, "translation")
@@ -157,16 +159,53 @@ def check_refusals(folder):
     for change, named in (({"decoder_start_token_id": None}, "decoder_start_token_id"),
                           ({"feed_forward_proj": "gated-x"}, "feed_forward_proj"),
                           ({"d_kv": 7}, "SelfAttention"), ({"relative_attention_num_buckets": 6}, "buckets"),
-                          ({"relative_attention_max_distance": 8}, "buckets"), ({"tie_word_embeddings": False}, "lm_head.weight")):
+                          ({"relative_attention_max_distance": 8}, "buckets")):
         with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
             json.dump({**config, **change}, file)
         done = run("translate", copy, "a", status=1)
         if named not in done.stderr:
             fail(f"{change}: {done.stderr}")
-    # transformers 5 writes what neither scales nor has a head of its own.
-    with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
-        json.dump({**config, "scale_decoder_outputs": False}, file)
-    run("translate", copy, "a")
+    # transformers 5 writes what neither scales nor has a head of its own; before, the one went with the other.
+    told = []
+    for change in ({"scale_decoder_outputs": False}, {"tie_word_embeddings": False}):
+        with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({**config, **change}, file)
+        run("logits", copy, "a", "-o", os.path.join(folder, "scaled.npy"))
+        told.append(read_npy(os.path.join(folder, "scaled.npy")))
+    if told[0] != told[1]:
+        fail(f"an unscaled T5: {told}")
+
+
+def check_tables(name, prefix, folder):
+    """Tables of tokens that are stored each for itself: copies are one table, and what differs is used where it is stored.
+    tie_word_embeddings decides about those alone that are missing."""
+    copy, output = os.path.join(folder, "tables_" + name), os.path.join(folder, "tables.npy")
+    shutil.copytree(os.path.join(families, name), copy, copy_function=shutil.copyfile)
+    weights = os.path.join(copy, "model.safetensors")
+    tensors = read_safetensors(weights)
+    head, shared, encoder, decoder = "lm_head.weight", *(f"{prefix}{part}.weight" for part in ("shared", "encoder.embed_tokens",
+                                                                                             "decoder.embed_tokens"))
+    table = tensors[shared]
+    numbers = [value / 4 for value in struct.unpack(f"<{len(table[2]) // 2}e", table[2])]
+    other = (table[0], table[1], struct.pack(f"<{len(numbers)}e", *reversed(numbers)))
+
+    def logits(more, tied=True, without=()):
+        write_safetensors(weights, {key: value for key, value in {**tensors, **more}.items() if key not in without})
+        change_json(os.path.join(copy, "config.json"), lambda config: config.update(tie_word_embeddings=tied, scale_decoder_outputs=True))
+        run("logits", copy, "the cat sat", "-o", output)
+        return read_npy(output)
+
+    plain = logits({})
+    for more in ({head: table}, {encoder: table, decoder: table}, {encoder: table, decoder: table, head: table}):
+        if logits(more) != plain:
+            fail(f"{name}: copies {list(more)} are another model")
+    if logits({head: table}, without=(shared,)) != plain and name == "t5":
+        fail(f"{name}: a head alone is not the table")
+    for more in ({head: other}, {encoder: other}, {decoder: other}, {encoder: other, decoder: other}, {decoder: other, head: other}):
+        whole = {encoder: table, decoder: table, head: table, **more}
+        wanted = logits(whole, tied=False)
+        if wanted == plain or logits(more) != wanted or logits(whole) != wanted:
+            fail(f"{name}: {list(more)} that differ are not used")
 
 
 with tempfile.TemporaryDirectory() as temporary:
@@ -177,6 +216,8 @@ with tempfile.TemporaryDirectory() as temporary:
         check(entry, temporary)
     for entry in ("t5", "marian", "bart_rules"):
         check_beams(entry, temporary)
+    for entry, prefix in (("t5", ""), ("bart", "model."), ("marian", "model.")):
+        check_tables(entry, prefix, temporary)
     check_rules(temporary)
     check_refusals(temporary)
 finish()

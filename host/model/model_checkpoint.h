@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A model's checkpoint: its files with the adapter that lies beside them, or the files that an adapter's directory names. */
+#ifndef CLFI_MODEL_MODEL_CHECKPOINT_H
+#define CLFI_MODEL_MODEL_CHECKPOINT_H
+
+#include "io/checkpoint.h"
+
+/* clfi_checkpoint_open. Where the directory has an adapter_config.json, its tensors are those of the merged model: a tensor that the
+ * adapter changes has is_made, and is merged when it is loaded. Statuses also as clfi_adapter_base and clfi_adapter_config_read. */
+clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out);
+
+/* Reads directory/config.json; release *out with json_decref. NOT_FOUND: no such directory or file. FORMAT: not JSON, or too large. */
+clf_status clfi_model_config_read(const char *directory, json_t **out);
+
+/* What an adapter did to a loaded checkpoint. */
+typedef struct clf_adapter_info {
+    const char *directory; /* of the adapter */
+    const char *base;      /* of the model; both borrowed */
+    size_t merged;         /* tensors that got products or biases added */
+    size_t replaced;       /* tensors that are the adapter's own */
+} clf_adapter_info;
+
+/* False: the checkpoint has no adapter. */
+bool clfi_checkpoint_adapter(const clf_checkpoint *checkpoint, clf_adapter_info *out);
+
+#endif
