@@ -103,7 +103,8 @@ static bool is_module(const json_t *modules, const char *name)
     bool is_found = false;
     for (size_t i = 0; i < json_array_size(modules) && !is_found; i++) {
         const char *path = json_string_value(json_object_get(json_array_get(modules, i), "path"));
-        is_found = path && strcmp(path, name) == 0;
+        char folder[CLFI_MODULE_PATH_BYTES];
+        is_found = path && clfi_module_path(path, folder) == CLF_OK && strcmp(folder, name) == 0;
     }
     return is_found;
 }

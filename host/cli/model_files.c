@@ -11,21 +11,21 @@
 #include "base/status.h"
 #include "io/adapter_directory.h"
 #include "io/checkpoint.h"
+#include "io/model_directory.h"
 #include "model/sentence_settings.h"
 #include "text/tokenizer_files.h"
 
 bool cli_is_model_file(const char *name)
 {
-    static const char *const names[] = {CLFI_MODEL_CONFIG,           CLFI_SENTENCE_MODULES, CLFI_SENTENCE_SETTINGS,
-                                        "sentence_bert_config.json", "model.safetensors",   "model.safetensors.index.json",
-                                        "generation_config.json",    "chat_template.jinja", CLFI_ADAPTER_CONFIG,
-                                        CLFI_ADAPTER_WEIGHTS};
+    static const char *const names[] = {
+        CLFI_MODEL_CONFIG,        CLFI_SENTENCE_MODULES, CLFI_SENTENCE_SETTINGS, "model.safetensors", "model.safetensors.index.json",
+        "generation_config.json", "chat_template.jinja", CLFI_ADAPTER_CONFIG,    CLFI_ADAPTER_WEIGHTS};
     int shard, shards, length = 0;
     const char *end = strrchr(name, '.');
     for (size_t i = 0; i < COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    if (clfi_is_tokenizer_file(name))
+    if (clfi_is_tokenizer_file(name) || clfi_is_transformer_settings(name))
         return true;
     if (sscanf(name, "model-%d-of-%d.safetensors%n", &shard, &shards, &length) == 2 && length && !name[length])
         return true;

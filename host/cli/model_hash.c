@@ -11,6 +11,7 @@
 #include "cli/directory.h"
 #include "io/adapter_directory.h"
 #include "io/json.h"
+#include "io/model_directory.h"
 #include "model/sentence_settings.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_files.h"
@@ -69,11 +70,12 @@ done:
 }
 
 /* The folder of one module: 1_Pooling, 2_Dense. Some modules have none. */
-static clf_status add_module(const file_hash *hash, const char *directory, const char *name)
+static clf_status add_module(const file_hash *hash, const char *directory, const char *given)
 {
-    char *path;
+    char *path, name[CLFI_MODULE_PATH_BYTES];
     bool exists;
-    if (!name[0] || name[0] == '.' || strchr(name, '/'))
+    CLF_TRY(clfi_module_path(given, name));
+    if (!name[0])
         return CLF_OK;
     CLF_TRY(clfi_path_join(directory, name, &path));
     clfi_hasher_add(hash->hasher, name, strlen(name) + 1);
@@ -120,7 +122,11 @@ static clf_status add_model(const file_hash *hash, const char *directory)
 
 static clf_status add_tokenizer(const file_hash *hash, const char *directory)
 {
-    CLF_TRY(add_files(hash, directory, clfi_is_tokenizer_file));
+    char *network;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    const clf_status st = add_files(hash, network, clfi_is_tokenizer_file);
+    free(network);
+    CLF_TRY(st);
     return add_lowercase(hash, directory);
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
+#include "io/model_directory.h"
 #include "io/safetensors.h"
 
 typedef struct storage {
@@ -130,11 +131,11 @@ clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out)
     if (clfi_is_gguf(path))
         return clfi_checkpoint_open_gguf(path, out);
     CLF_TRY(clfi_alloc(1, sizeof *s, "checkpoint", &s));
-    clf_status st = read_config(path, &config);
+    clf_status st = clfi_network_directory(path, &s->directory);
+    if (st == CLF_OK)
+        st = read_config(s->directory, &config);
     if (st == CLF_OK)
         st = take_text_part(&config);
-    if (st == CLF_OK)
-        st = clfi_strdup(path, &s->directory);
     if (st != CLF_OK) {
         json_decref(config);
         close_storage(s);

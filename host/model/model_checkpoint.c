@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "io/adapter_directory.h"
 #include "io/json.h"
+#include "io/model_directory.h"
 #include "model/adapter_config.h"
 #include "model/adapter_plan.h"
 
@@ -138,15 +139,16 @@ static clf_status adapt(const char *directory, const char *base_directory, clf_c
 
 clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out)
 {
-    char *base_directory = NULL, *config_path = NULL;
+    char *network = NULL, *base_directory = NULL, *config_path = NULL;
     json_t *config = NULL;
     clf_checkpoint *base = NULL;
     clf_status st;
-    CLF_GOTO(clfi_adapter_base(path, &base_directory));
-    CLF_GOTO(clfi_adapter_config_read(path, &config_path, &config));
-    CLF_GOTO(clfi_checkpoint_open(base_directory ? base_directory : path, &base));
+    CLF_GOTO(clfi_network_directory(path, &network));
+    CLF_GOTO(clfi_adapter_base(network, &base_directory));
+    CLF_GOTO(clfi_adapter_config_read(network, &config_path, &config));
+    CLF_GOTO(clfi_checkpoint_open(base_directory ? base_directory : network, &base));
     if (config)
-        st = adapt(path, base_directory ? base_directory : path, base, config_path, config, out);
+        st = adapt(network, base_directory ? base_directory : network, base, config_path, config, out);
     else
         *out = base;
     config = NULL;
@@ -155,6 +157,7 @@ done:
     json_decref(config);
     free(config_path);
     free(base_directory);
+    free(network);
     return st;
 }
 

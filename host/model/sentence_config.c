@@ -3,13 +3,14 @@
 #include "model/sentence_config.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/adapter_directory.h"
 #include "io/json.h"
+#include "io/model_directory.h"
 #include "model/sentence_settings.h"
 
 /* In the order in which several are put side by side where each has a key of its own. */
@@ -81,24 +82,20 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
 
 static const char where_modules[] = CLFI_SENTENCE_MODULES;
 
-/* Directories inside the model only: "1_Pooling", never "../x" or "/x". */
-static bool is_plain_name(const char *name)
+/* Of a module that has files: those of the model's own directory are the network's. */
+static clf_status read_path(const char *path, char out[CLFI_MODULE_PATH_BYTES])
 {
-    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/') && strlen(name) < CLFI_SENTENCE_PATH_BYTES;
-}
-
-static clf_status check_path(const char *path)
-{
-    if (!is_plain_name(path))
+    CLF_TRY(clfi_module_path(path, out));
+    if (!out[0])
         CLF_FAIL(CLF_FORMAT, "%s: path \"%s\" is not a plain directory name", where_modules, path);
     return CLF_OK;
 }
 
-static clf_status read_pooling(const char *directory, const char *module, clf_sentence_config *config)
+static clf_status read_pooling(const char *directory, const char *path, clf_sentence_config *config)
 {
-    char *name;
+    char *name, module[CLFI_MODULE_PATH_BYTES];
     json_t *json = NULL;
-    CLF_TRY(check_path(module));
+    CLF_TRY(read_path(path, module));
     CLF_TRY(clfi_path_join(module, "config.json", &name));
     clf_status st = clfi_json_read_in(directory, name, NULL, &json);
     if (st == CLF_OK)
@@ -163,16 +160,15 @@ static clf_status find_class(const char *type, clf_module_kind *out)
 static clf_status read_module(clf_module_kind kind, const char *path, clf_sentence_config *config)
 {
     const bool has_files = kind != CLF_MODULE_NORMALIZE && kind != CLF_MODULE_DROPOUT;
-    if (has_files)
-        CLF_TRY(check_path(path));
+    char name[CLFI_MODULE_PATH_BYTES];
+    CLF_TRY(has_files ? read_path(path, name) : clfi_module_path(path, name));
     if (kind == CLF_MODULE_DROPOUT) /* nothing but in training */
         return CLF_OK;
     if (config->module_count == COUNT(config->module))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: expected at most %zu modules after the pooling", where_modules, COUNT(config->module));
     clf_sentence_module *module = &config->module[config->module_count++];
     module->kind = kind;
-    if (is_plain_name(path))
-        snprintf(module->path, sizeof module->path, "%s", path);
+    memcpy(module->path, name, sizeof name);
     config->normalize = config->normalize || module->kind == CLF_MODULE_NORMALIZE;
     return CLF_OK;
 }
@@ -201,8 +197,6 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
         CLF_TRY(clfi_json_opt_string(module, where_modules, "path", "", &path));
         CLF_TRY(find_class(type, &kind));
         CLF_TRY(check_place(i, kind, type));
-        if (kind == CLF_MODULE_TRANSFORMER && path[0])
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: the Transformer module is in \"%s\", expected the directory itself", where_modules, path);
         if (kind == CLF_MODULE_POOLING)
             CLF_TRY(read_pooling(directory, path, config));
         else if (kind != CLF_MODULE_TRANSFORMER)
@@ -211,23 +205,29 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
     return CLF_OK;
 }
 
-/* The first of the two files that gives a length wins: as sentence-transformers does. */
-static clf_status read_max_tokens(const char *directory, int64_t *out)
+/* A length that binds: "no limit" is written as 1e30 or Infinity by some tools. *out stays where the key is absent or null. */
+static clf_status read_length(const json_t *json, const char *where, const char *key, int64_t *out)
 {
-    static const struct {
-        const char *file, *key;
-    } rows[] = {{"sentence_bert_config.json", "max_seq_length"}, {"tokenizer_config.json", "model_max_length"}};
-    *out = 0;
-    for (size_t i = 0; *out == 0 && i < COUNT(rows); i++) {
-        json_t *json;
-        double value = 0; /* "no limit" is written as 1e30 or Infinity by some tools */
-        CLF_TRY(clfi_json_read_in(directory, rows[i].file, NULL, &json));
-        const clf_status st = json ? clfi_json_opt_number(json, rows[i].file, rows[i].key, 1, INFINITY, 0, &value) : CLF_OK;
-        json_decref(json);
-        CLF_TRY(st);
+    double value = 0;
+    CLF_TRY(clfi_json_opt_number(json, where, key, 1, INFINITY, 0, &value));
+    if (value > 0)
         *out = value > 1e9 ? 0 : (int64_t)value;
-    }
     return CLF_OK;
+}
+
+/* transformers reads max_len, the older name, where model_max_length is not there. */
+static clf_status read_max_tokens(const char *network, const json_t *settings, const char *name, int64_t *out)
+{
+    static const char file[] = "tokenizer_config.json";
+    json_t *json;
+    *out = 0;
+    CLF_TRY(clfi_json_read_in(network, file, NULL, &json));
+    const char *key = json_object_get(json, "model_max_length") ? "model_max_length" : "max_len";
+    clf_status st = json ? read_length(json, file, key, out) : CLF_OK;
+    json_decref(json);
+    if (st == CLF_OK && settings)
+        st = read_length(settings, name, "max_seq_length", out);
+    return st;
 }
 
 /* The key is there only where a tokenizer's class does not tell. */
@@ -249,21 +249,35 @@ static clf_status read_inputs(const char *directory, bool *lacks_types)
 }
 
 /* How sentence-transformers 6 calls what the encoder does; other ways give other vectors. */
-static clf_status check_transformer(const char *directory)
+static clf_status check_transformer(const json_t *settings, const char *name)
 {
-    static const char file[] = "sentence_bert_config.json";
     static const char *const rows[][3] = {{"transformer_task", "feature-extraction", "sequence-classification"},
                                           {"module_output_name", "token_embeddings", "scores"}};
-    json_t *json;
-    clf_status st = CLF_OK;
-    CLF_TRY(clfi_json_read_in(directory, file, NULL, &json));
-    for (size_t i = 0; json && st == CLF_OK && i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const char *value;
-        st = clfi_json_opt_string(json, file, rows[i][0], rows[i][1], &value);
-        if (st == CLF_OK && strcmp(value, rows[i][1]) != 0 && strcmp(value, rows[i][2]) != 0)
-            st = clfi_fail(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\" or \"%s\"", file, rows[i][0], value, rows[i][1], rows[i][2]);
+        CLF_TRY(clfi_json_opt_string(settings, name, rows[i][0], rows[i][1], &value));
+        if (strcmp(value, rows[i][1]) != 0 && strcmp(value, rows[i][2]) != 0)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\" or \"%s\"", name, rows[i][0], value, rows[i][1], rows[i][2]);
     }
-    json_decref(json);
+    return CLF_OK;
+}
+
+/* What the network's directory says beside the network. */
+static clf_status read_network(const char *directory, clf_sentence_config *config)
+{
+    char *network;
+    const char *name;
+    json_t *settings = NULL;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    clf_status st = clfi_transformer_settings_read(network, &settings, &name);
+    if (st == CLF_OK && settings && config->has_modules)
+        st = check_transformer(settings, name);
+    if (st == CLF_OK)
+        st = read_inputs(network, &config->lacks_types);
+    if (st == CLF_OK)
+        st = read_max_tokens(network, settings, name, &config->max_tokens);
+    json_decref(settings);
+    free(network);
     return st;
 }
 
@@ -278,14 +292,11 @@ clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard
     clf_sentence_config config = {.pooling = {standard}, .pooling_count = 1};
     json_t *modules;
     CLF_TRY(clfi_json_read_in(directory, where_modules, NULL, &modules));
-    clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
+    const clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
     config.has_modules = modules != NULL;
-    if (st == CLF_OK && modules)
-        st = check_transformer(directory);
     json_decref(modules);
     CLF_TRY(st);
-    CLF_TRY(read_inputs(directory, &config.lacks_types));
-    CLF_TRY(read_max_tokens(directory, &config.max_tokens));
+    CLF_TRY(read_network(directory, &config));
     *out = config;
     return CLF_OK;
 }

@@ -7,11 +7,9 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "io/json.h"
+#include "io/model_directory.h"
 #include "clformer/activation.h"
 #include "clformer/model.h"
-
-enum { CLFI_SENTENCE_PATH_BYTES = 128 };
 
 typedef enum clf_module_kind {
     CLF_MODULE_TRANSFORMER,
@@ -23,8 +21,8 @@ typedef enum clf_module_kind {
 } clf_module_kind;
 
 typedef struct clf_sentence_module {
-    clf_module_kind kind;                /* dense, layer norm or normalize */
-    char path[CLFI_SENTENCE_PATH_BYTES]; /* directory inside the model's; "" where the module has no files */
+    clf_module_kind kind;              /* dense, layer norm or normalize */
+    char path[CLFI_MODULE_PATH_BYTES]; /* directory inside the model's; "" where the module has no files */
 } clf_sentence_module;
 
 typedef struct clf_sentence_config {
@@ -36,7 +34,7 @@ typedef struct clf_sentence_config {
     clf_sentence_module module[16];         /* after the pooling, in their order */
     size_t module_count;
     bool lacks_types;   /* tokenizer_config.json's model_input_names are without token_type_ids: all tokens are of type 0 */
-    int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
+    int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0: neither */
 } clf_sentence_config;
 
 /* The directory of a model's modules.json: another one than the model's where that is an adapter's without it. *out: newly allocated.

@@ -7,10 +7,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "io/model_directory.h"
 #include "model/prompts.h"
 
 #define CLFI_SENTENCE_SETTINGS "config_sentence_transformers.json"
-#define CLFI_SENTENCE_MODULES "modules.json"
 
 typedef struct clf_sentence_settings {
     bool is_cross_encoder; /* model_type: prompts go before the queries of pairs, not before texts that are embedded */

@@ -2,9 +2,11 @@
 /* The names of a tokenizer's files. */
 #include "text/tokenizer_files.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/adapter_directory.h"
+#include "io/model_directory.h"
 
 const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT] = {
 #define X(id, name) name,
@@ -22,5 +24,9 @@ bool clfi_is_tokenizer_file(const char *name)
 
 clf_status clfi_tokenizer_place(const char *directory, char **out)
 {
-    return clfi_adapter_place(directory, clfi_tokenizer_files, CLF_TOKENIZER_FILE_COUNT, out);
+    char *network;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    const clf_status st = clfi_adapter_place(network, clfi_tokenizer_files, CLF_TOKENIZER_FILE_COUNT, out);
+    free(network);
+    return st;
 }

@@ -33,8 +33,8 @@ extern const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT];
 
 bool clfi_is_tokenizer_file(const char *name);
 
-/* The directory of a model's tokenizer: another one than the model's where that is an adapter's without tokenizer. *out: newly allocated.
- * Statuses as clfi_adapter_place. */
+/* The directory of a model's tokenizer: clfi_network_directory's, or another one where that is an adapter's without tokenizer. *out: newly
+ * allocated. Statuses as those of clfi_network_directory and clfi_adapter_place. */
 clf_status clfi_tokenizer_place(const char *directory, char **out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
+#include "io/model_directory.h"
 #include "text/tokenizer_class.h"
 #include "text/tokenizer_files.h"
 #include "text/tokenizer_gguf.h"
@@ -81,7 +82,17 @@ static clf_status read_flag(const char *directory, const char *name, const char 
 
 clf_status clfi_tokenizer_lowers(const char *directory, bool *out)
 {
-    return read_flag(directory, "sentence_bert_config.json", "do_lower_case", out);
+    char *network;
+    const char *name;
+    json_t *settings = NULL;
+    *out = false;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    clf_status st = clfi_transformer_settings_read(network, &settings, &name);
+    if (st == CLF_OK && settings)
+        st = clfi_json_opt_bool(settings, name, "do_lower_case", false, out);
+    json_decref(settings);
+    free(network);
+    return st;
 }
 
 /* Puts Lowercase before the other normalizers of tokenizer.json, in their list or in place of none. */

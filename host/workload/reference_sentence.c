@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/checkpoint.h"
+#include "io/json.h"
 #include "model/model_config.h"
 #include "workload/reference_gemm.h"
 #include "workload/reference_norm.h"

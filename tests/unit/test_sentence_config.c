@@ -144,9 +144,78 @@ static void unreadable(void **state)
     }
 }
 
+static void write_text(const char *folder, const char *name, const char *text)
+{
+    temp_file_below(folder, name, text, strlen(text));
+}
+
+static int64_t max_tokens(const char *folder)
+{
+    clf_sentence_config config;
+    CHECK_OK(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config));
+    return config.max_tokens;
+}
+
+/* The names that the Transformer's file has had, from the last that is looked for to the first: each goes before those that are there
+ * already, unless it is empty. And of the tokenizer's own length. */
+static void older_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"xlnet", "xlm-roberta", "albert", "camembert", "distilbert", "roberta", "bert"};
+    char folder[TEMP_PATH_BYTES], name[64], text[64];
+    temp_directory_make(folder);
+    write_text(folder, "tokenizer_config.json", "{\"max_len\": 9}");
+    assert_int_equal(max_tokens(folder), 9);
+    write_text(folder, "tokenizer_config.json", "{\"max_len\": 9, \"model_max_length\": 11}");
+    assert_int_equal(max_tokens(folder), 11);
+    for (int i = 0; i < (int)COUNT(names); i++) {
+        snprintf(name, sizeof name, "sentence_%s_config.json", names[i]);
+        write_text(folder, name, "{}");
+        assert_int_equal(max_tokens(folder), i ? 20 + i - 1 : 11);
+        snprintf(text, sizeof text, "{\"max_seq_length\": %d}", 20 + i);
+        write_text(folder, name, text);
+        assert_int_equal(max_tokens(folder), 20 + i);
+    }
+    write_text(folder, name, "[8]");
+    clf_sentence_config config;
+    CHECK_FAILS(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config), CLF_FORMAT, "sentence_bert_config.json: expected an object");
+    temp_directory_remove(folder);
+}
+
+/* The network's own directory inside the model's, as older versions wrote it, in every spelling; the model's is not looked at then. */
+static void network_directory(void **state)
+{
+    (void)state;
+    static const char form[] = "[{\"type\": \"sentence_transformers.models.Transformer\", \"path\": \"%s\"},"
+                               " {\"type\": \"sentence_transformers.models.Pooling\", \"path\": \"./1_Pooling/\"}]";
+    static const struct {
+        const char *path;
+        int length;
+    } rows[] = {{"", 7}, {".", 7}, {"./", 7}, {"0_Transformer", 8}, {"./0_Transformer/", 8}, {".//0_Transformer//", 8}};
+    static const char *const refused[] = {"..", "../0_Transformer", "/0_Transformer", "/", "a/b", "0_Transformer/../.."};
+    char folder[TEMP_PATH_BYTES], text[512];
+    clf_sentence_config config;
+    temp_directory_make(folder);
+    write_text(folder, "1_Pooling/config.json", cls);
+    write_text(folder, "tokenizer_config.json", "{\"max_len\": 7}");
+    write_text(folder, "0_Transformer/sentence_roberta_config.json", "{\"max_seq_length\": 8}");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(text, sizeof text, form, rows[i].path);
+        write_text(folder, "modules.json", text);
+        assert_int_equal(max_tokens(folder), rows[i].length);
+    }
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        snprintf(text, sizeof text, form, refused[i]);
+        write_text(folder, "modules.json", text);
+        CHECK_FAILS(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config), CLF_FORMAT, "is not a plain directory name");
+    }
+    temp_directory_remove(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(types), cmocka_unit_test(order),
-                                       cmocka_unit_test(missing), cmocka_unit_test(unreadable)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent),           cmocka_unit_test(types),      cmocka_unit_test(order),
+                                       cmocka_unit_test(missing),          cmocka_unit_test(unreadable), cmocka_unit_test(older_names),
+                                       cmocka_unit_test(network_directory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the parts of a model's directory lie, and sentence-transformers' file beside the network. */
+#ifndef CLFI_IO_MODEL_DIRECTORY_H
+#define CLFI_IO_MODEL_DIRECTORY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/status.h"
+
+/* sentence-transformers' list of modules. */
+#define CLFI_SENTENCE_MODULES "modules.json"
+
+/* How the account of files and keys calls the file that clfi_transformer_settings_read reads. */
+#define CLFI_TRANSFORMER_SETTINGS "sentence_*_config.json"
+
+enum { CLFI_MODULE_PATH_BYTES = 128 };
+
+/* A module's "path" as a name inside the model's directory: "1_Pooling" of "1_Pooling", "./1_Pooling/"; "" (the directory itself) of "",
+ * "." and "./". FORMAT: any other path, such as "../x", "/x" and "a/b". */
+clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
+
+/* The directory with the network's config.json, its weights and its tokenizer, newly allocated: `directory` itself, or the one in it that
+ * modules.json gives for a first module that is a Transformer ("0_Transformer", as older versions of sentence-transformers wrote it).
+ * What is wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
+clf_status clfi_network_directory(const char *directory, char **out);
+
+/* The object of sentence_bert_config.json in the network's directory, or of the other names that the file has had, in the order in which
+ * sentence-transformers looks for them: sentence_roberta_config.json, ..._distilbert_, ..._camembert_, ..._albert_, ..._xlm-roberta_,
+ * ..._xlnet_; the first that is there and not empty. *out NULL: none. *name: the file's, static storage. FORMAT: no object; IO. */
+clf_status clfi_transformer_settings_read(const char *network_directory, json_t **out, const char **name);
+
+/* Whether the file's name is one of those seven. */
+bool clfi_is_transformer_settings(const char *name);
+
+/* What the settings give for `key` or, where this is not there, for its older name: "config_kwargs", "config_args". *found: the one of
+ * the two that is there. NULL: neither, or null. FORMAT: no object. */
+clf_status clfi_transformer_arguments(const json_t *settings, const char *name, const char *key, const char *older, const char **found,
+                                      const json_t **out);
+
+#endif
