@@ -12,6 +12,7 @@
 #include "cli/npy_tensor.h"
 #include "cli/op_row.h"
 #include "cli/standard_output.h"
+#include "cli/terminal.h"
 
 static const op_row *const rows[] = {
     &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
@@ -38,16 +39,19 @@ static op_job new_job(void)
 
 static void list_ops(void)
 {
+    enum { SUMMARY_INDENT = 4 };
     for (size_t i = 0; i < COUNT(rows); i++) {
         op_job job = new_job();
         cli_option table[OP_MAX_OPTIONS];
-        printf("%s %s\n    %s\n", rows[i]->name, rows[i]->arguments, rows[i]->summary);
+        printf("%s %s\n", rows[i]->name, rows[i]->arguments);
+        cli_print_text(stdout, SUMMARY_INDENT, SUMMARY_INDENT, rows[i]->summary);
         cli_print_options(table, rows[i]->options(&job, table));
         putchar('\n');
     }
-    puts("All ops: -o OUT.npy, --dtype f32|f16, and the options of a device (clformer op NAME --help).\n"
-         "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed with as "
-         "float32.");
+    cli_print_text(stdout, 0, 0, "All ops: -o OUT.npy, --dtype f32|f16, and the options of a device (clformer op NAME --help).");
+    cli_print_text(stdout, 0, 0,
+                   "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed "
+                   "with as float32.");
 }
 
 /* NULL when there is none of that name. */
@@ -175,9 +179,11 @@ int cmd_op(const cli_command *self, int argc, char **argv)
     if (asks_list && argc > 2)
         return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op --list: expected no more arguments, found \"%s\"", argv[2]));
     if (asks_help)
-        printf("usage: clformer %s %s\n\n%s\n\n", self->name, self->arguments, self->summary);
+        cli_print_usage(self, "");
     if (asks_help || asks_list) {
         list_ops();
+        if (asks_help)
+            cli_print_examples(self);
         return 0;
     }
     const op_row *row = find_op(name);

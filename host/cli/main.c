@@ -60,8 +60,9 @@ static void print_usage(FILE *stream)
     fprintf(stream, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]\n\nTransformers on every OpenCL device.\n\ncommands:\n");
     for (size_t i = 0; i < COUNT(commands); i++)
         cli_print_entry(stream, commands[i].name, NAME_COLUMNS, commands[i].summary);
-    fprintf(stream, "\nclformer COMMAND --help tells a command's options; clformer --version (-V) the version.\n"
-                    "Exit status: 0 done, 1 something failed at work, 2 the command line is refused.\n");
+    putc('\n', stream);
+    cli_print_text(stream, 0, 0, "clformer COMMAND --help tells a command's options; clformer --version (-V) the version.");
+    cli_print_text(stream, 0, 0, "Exit status: 0 done, 1 something failed at work, 2 the command line is refused.");
 }
 
 static const cli_command *find(const char *name)

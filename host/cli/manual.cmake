@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -DPROGRAM=clformer -DPAGE=clformer.1 -DOUTPUT=F -P manual.cmake: the manual page with the options of every command as the program
-# has them, in the place of what stands between OPTIONS and COMMON OPTIONS.
+# has them (manual.awk).
 cmake_minimum_required(VERSION 3.20)
 
 function(ask output)
@@ -11,22 +11,11 @@ function(ask output)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(begin ".SH OPTIONS\n")
-set(end ".SH COMMON OPTIONS\n")
-file(READ "${PAGE}" page)
-string(FIND "${page}" "${begin}" first)
-string(FIND "${page}" "${end}" last)
-if(first LESS 0 OR last LESS first)
-  message(FATAL_ERROR "${PAGE}: no OPTIONS before COMMON OPTIONS")
-endif()
-string(SUBSTRING "${page}" 0 ${first} before)
-string(SUBSTRING "${page}" ${last} -1 after)
-
 ask(help --help)
-string(REGEX MATCHALL "\n  [a-z]+ " commands "${help}")
+string(REGEX MATCHALL "\n  [a-z]+ " commands "${help}") # continued lines are indented further
 ask(list op --list)
 string(REGEX MATCHALL "\n[a-z_]+ " ops "\n${list}")
-set(text "${begin}Those of each command; what several share is told at length in\n.BR \"COMMON OPTIONS\" .\n")
+set(text "")
 foreach(name ${commands})
   string(STRIP "${name}" name)
   if(name STREQUAL "op")
@@ -41,4 +30,10 @@ foreach(name ${commands})
     string(APPEND text "${rows}")
   endif()
 endforeach()
-file(WRITE "${OUTPUT}" "${before}${text}${after}")
+file(WRITE "${OUTPUT}.rows" "${text}")
+execute_process(COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/manual.awk ${PAGE} ${OUTPUT}.rows OUTPUT_FILE ${OUTPUT}.new RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "awk -f manual.awk ${PAGE}: ${failed}")
+endif()
+file(RENAME "${OUTPUT}.new" "${OUTPUT}")
+file(REMOVE "${OUTPUT}.rows")

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/examples.h"
 #include "cli/mpirun.h"
 #include "cli/option_files.h"
 #include "cli/progress.h"
@@ -39,11 +40,33 @@ static bool has_letter(const cli_option *options, size_t count, char letter)
     return false;
 }
 
+void cli_print_usage(const cli_command *command, const char *options)
+{
+    enum { INDENT = 4 };
+    char usage[256];
+    snprintf(usage, sizeof usage, "usage: clformer %s%s%s%s", command->name, options, command->arguments[0] ? " " : "", command->arguments);
+    cli_print_text(stdout, 0, INDENT, usage);
+    putchar('\n');
+    cli_print_text(stdout, 0, 0, command->summary);
+    putchar('\n');
+}
+
+void cli_print_examples(const cli_command *command)
+{
+    const char *const *examples = cli_examples_of(command->name);
+    if (examples)
+        puts("\nexamples:");
+    for (size_t i = 0; examples && i < CLI_EXAMPLES; i++)
+        printf("  clformer %s\n", examples[i]);
+}
+
 static void print_help(const cli_command *command, const cli_option *options, size_t count)
 {
-    printf("usage: clformer %s [OPTIONS] %s\n\n%s\n\noptions:\n", command->name, command->arguments, command->summary);
+    cli_print_usage(command, " [OPTIONS]");
+    puts("options:");
     cli_print_options(options, count);
     cli_print_options(&(cli_option){"help", has_letter(options, count, 'h') ? 0 : 'h', NULL, "this text", CLI_FLAG, NULL}, 1);
+    cli_print_examples(command);
 }
 
 /* As text of a manual page, where a line that begins with a point or an apostrophe would be a request. */
@@ -80,6 +103,15 @@ static void print_manual(const cli_command *command, const cli_option *options, 
         putchar('\n');
         print_roff(o->help);
     }
+    const char *const *examples = cli_examples_of(command->name);
+    puts(".PP\nExamples:\n.PP\n.nf");
+    for (size_t i = 0; examples && i < CLI_EXAMPLES; i++) {
+        fputs("clformer ", stdout);
+        for (const char *at = examples[i]; *at; at++)
+            printf(*at == '-' ? "\\-" : "%c", *at);
+        putchar('\n');
+    }
+    puts(".fi");
 }
 
 int cli_choice_index(const char *choices, const char *value)
@@ -239,7 +271,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
 {
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
     char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: positional arguments come in their order */
-    int before = 0, seen = 1; /* seen: arguments that getopt has read */
+    int before = 0, seen = 1;                           /* seen: arguments that getopt has read */
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
     for (size_t i = 0; i < count; i++) {

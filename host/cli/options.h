@@ -25,7 +25,12 @@ clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_
 /* Index of `value` in "a|b|c", or -1. */
 int cli_choice_index(const char *choices, const char *value);
 
-/* The rows of a table of options as help prints them: one line each, on a terminal as many as its width asks for. */
+/* The beginning of a command's help: its usage with that word for options (""; " [OPTIONS]"), and what it does; and its end, the examples.
+ * Help is printed in lines of the terminal's width (cli/terminal.h). */
+void cli_print_usage(const cli_command *command, const char *options);
+void cli_print_examples(const cli_command *command);
+
+/* The rows of a table of options as help prints them. */
 void cli_print_options(const cli_option *options, size_t count);
 
 /* Of names[0..count) the one that `word` is most likely a misspelling of; NULL where none is near. */

@@ -33,6 +33,13 @@ static clf_status upload(clf_context *context, clf_similarity similarity, const 
     return CLF_OK;
 }
 
+/* Rounding may take the cosine of two vectors of length 1 beyond 1. NaN stays. */
+static void bound_cosines(clf_similarity similarity, float *scores, size_t count)
+{
+    for (size_t i = 0; similarity == CLF_SIMILARITY_COSINE && i < count; i++)
+        scores[i] = scores[i] > 1 ? 1 : scores[i] < -1 ? -1 : scores[i];
+}
+
 /* scores [n, m] of two blocks, on the device. */
 static clf_status score_block(clf_context *context, const clf_tensor *a, const clf_tensor *b, clf_tensor **out)
 {
@@ -66,6 +73,7 @@ clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, con
             CLF_GOTO(upload(context, similarity, b + j * width, columns, width, &tb));
             CLF_GOTO(score_block(context, ta, tb, &scores));
             CLF_GOTO(clf_tensor_read_f32(scores, block, rows * columns));
+            bound_cosines(similarity, block, rows * columns);
             for (size_t r = 0; r < rows; r++)
                 memcpy(out + (i + r) * m + j, block + r * columns, columns * sizeof *out);
         done:

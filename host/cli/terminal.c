@@ -62,24 +62,36 @@ int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
     return used + is_cut;
 }
 
-void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
+/* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. */
+static void print_words(FILE *stream, int indent, int used, const char *text)
 {
-    const int width = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO), indent = columns + 3;
-    int used = fprintf(stream, "  %-*s ", columns, name);
-    if (width - indent < LEAST_COLUMNS) { /* no terminal, or one in which every word would be a line */
-        fprintf(stream, "%s\n", text);
-        return;
-    }
-    if (used > indent)
-        used = fprintf(stream, "\n%*s", indent, "") - 1;
-    for (const char *at = text; *at;) {
-        const int word = (int)strcspn(at, " "), space = used > indent;
-        if (space && used + 1 + word >= width)
+    const int columns = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO), width = columns ? columns : USUAL_COLUMNS;
+    const bool wraps = width - indent >= LEAST_COLUMNS; /* else every word would be a line */
+    bool is_first = true;                               /* in its line */
+    for (const char *at = text; *at; is_first = false) {
+        const int word = (int)strcspn(at, " ");
+        if (wraps && !is_first && used + 1 + word >= width) {
             used = fprintf(stream, "\n%*s", indent, "") - 1;
-        used += fprintf(stream, "%s%.*s", used > indent ? " " : "", word, at);
+            is_first = true;
+        }
+        used += fprintf(stream, "%s%.*s", is_first ? "" : " ", word, at);
         at += word + (at[word] == ' ');
     }
     putc('\n', stream);
+}
+
+void cli_print_text(FILE *stream, int first, int indent, const char *text)
+{
+    fprintf(stream, "%*s", first, "");
+    print_words(stream, indent, first, text);
+}
+
+void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
+{
+    const int indent = columns + 3;
+    const int size = fprintf(stream, "  %s", name); /* two spaces at least before the text */
+    const int used = size < indent ? size + fprintf(stream, "%*s", indent - size, "") : fprintf(stream, "\n%*s", indent, "") - 1;
+    print_words(stream, indent, used, text);
 }
 
 json_t *cli_text_json(const char *text, size_t size)

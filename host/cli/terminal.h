@@ -14,7 +14,11 @@ int cli_terminal_columns(int fd);
  * is cut and ends in an ellipsis. Returns the columns that it takes. */
 int cli_print_line(FILE *stream, const char *text, size_t size, int columns);
 
-/* "  NAME  what it is" to the stream, the text from column `columns` + 3 on; on a terminal in lines of its width, below a longer name. */
+/* Text for people, in lines of the terminal's width, 80 where the stream is none: the first begins with `first` spaces, the others with
+ * `indent`. */
+void cli_print_text(FILE *stream, int first, int indent, const char *text);
+
+/* "  NAME  what it is" to the stream, the text from column `columns` + 3 on in lines of that width, below a longer name. */
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
 
 /* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL without memory. */

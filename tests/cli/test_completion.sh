@@ -14,7 +14,7 @@ offered() { # offered WORDS...: what is offered for the last of them
 }
 told() { "$program" "$@" --help | grep -oE '^  (-., |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
 
-commands=$("$program" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$program" --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
 for command in $commands; do
     offered '' | grep -qx "$command" || fail "the command $command is not offered"
     [ "$command" = op ] && continue

@@ -3,6 +3,7 @@
 """The manual page, README.md and --help agree: every command, every option of each, and no other. usage: test_manual.py PROGRAM DATA"""
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -83,11 +84,38 @@ for name, section in names:
             fail(f"the manual lacks {name} --{option}")
         elif metavar and metavar not in head:
             fail(f"the manual says {head!r} of {name} --{option} {metavar}")
-    usage = told(*name.split(), "--help").partition("\n")[0]
+    usage = " ".join(told(*name.split(), "--help").partition("\n\n")[0].split())
     if name in heads and arguments(usage.partition("[OPTIONS]")[2]) != arguments(heads[name]):
         fail(f"the manual says {heads[name]!r} of {name}, --help {usage!r}")
     if f"clformer {section.split()[0]}" not in readme:
         fail("README.md lacks the command", section)
+# An option's words stand once: where three commands share them, below COMMON OPTIONS.
+with open(os.path.join(os.path.dirname(os.path.abspath(program)), "clformer.1"), encoding="utf-8") as file:
+    rows = Counter(re.findall(r"^\.TP\n(.*-.*\n[^.].*)$", file.read(), re.M))
+if len(rows) < 100:
+    fail("the manual has few options with their text:", len(rows))
+for row, count in rows.items():
+    if count > 2:
+        fail(f"the manual says {count} times:", row)
+# Two examples in each help, which the page repeats; every one is a command line that the program takes.
+for name, section in names + [("op", "op")]:
+    told_examples = re.findall(r"^  clformer (.*)$", told(*name.split(), "--help").partition("\nexamples:\n")[2], re.M)
+    if len(told_examples) != 2 or len(set(told_examples)) != 2:
+        fail(f"{name} --help has other than two examples:", told_examples)
+    for example in told_examples:
+        if not (example + " ").startswith(name + " ") and name != "op":
+            fail(f"{name} --help has an example of another command:", example)
+        if section != "op" and f"clformer {example}" not in [plain(line) for line in page[section]] and \
+                f"clformer {example}".replace('"', "") not in [plain(line) for line in page[section]]:
+            fail(f"the manual lacks {name}'s example", example)
+        words = shlex.split(example)
+        if "--" in words:
+            words = words[:words.index("--")]
+        done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False)
+        if done.returncode or not done.stdout.startswith("usage: clformer " + name.split()[0]):
+            fail(f"{name}'s example is refused:", example, done.stderr)
+        if len(f"  clformer {example}") > 100:
+            fail(f"{name}'s example is long:", example)
 for section, known in seen.items():
     for option in set(documented(page[section])) - known - {"list"}:
         fail(f"the manual tells of {section} --{option}, which is none")

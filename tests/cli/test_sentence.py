@@ -314,4 +314,8 @@ with tempfile.TemporaryDirectory() as folder:
     check_without_pooling(folder)
     check_similarity(folder)
     check_both_ways(folder)
+# A cosine is one: rounding takes no similarity of unit vectors beyond 1, that of a text and itself included.
+done = run("similarity", "--json", encoder, *(f"{word} sat {count}" for word in ("cat", "dog", "zebra") for count in range(20)))
+if done.returncode != 0 or not all(-1 <= value <= 1 for row in json.loads(done.stdout) for value in row):
+    fail("similarity: status", done.returncode, "or cosines beyond 1:", done.stderr)
 finish()

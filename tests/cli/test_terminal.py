@@ -74,16 +74,29 @@ def many_words(folder, count):
 
 
 def help_fits():
-    """A terminal's help is the piped one's words in lines of its width; a name that is wide stands above its text."""
-    for args in (["--help"], ["embed", "--help"], ["op", "--list"]):
+    """Help is in lines of the terminal's width, of 80 columns where there is none; a name that is wide stands above its text."""
+    def wide(text, columns):
+        """Lines that a break would have made shorter: not one name or example as it is typed."""
+        lines = text.partition("\nexamples:\n")[0].split("\n")
+        return [line for line in lines if len(line) > columns and not re.match(r" *(-., |    )?--\S+ \S+$", line) and
+                not re.match(r"\S+ .*\.npy", line)]
+
+    for args in (["--help"], ["embed", "--help"], ["search", "--help"], ["op", "--list"], ["op", "mha", "--help"]):
         piped = subprocess.run([program, *args], capture_output=True, text=True, check=False).stdout
-        status, got = on_terminal(*args, columns=84)
-        told = got.decode()
-        if status or told.split() != piped.split():
-            fail(args, "on a terminal: status", status, "and other words")
-        wide = [line for line in told.split("\n") if line.startswith("   ") and len(line) > 84 and "|" not in line]
-        if len(told.split("\n")) <= len(piped.split("\n")) or wide and args[0] != "op":
-            fail(args, "on a terminal: lines of", [len(line) for line in wide])
+        if wide(piped, 80):
+            fail(args, "in a pipe: lines of more than 80 columns", wide(piped, 80))
+        if any(re.match(r"  (-.,|   ) --\S+ \S+ \S", line[:33]) for line in piped.split("\n")):
+            fail(args, "in a pipe: a text that begins too early")
+        for columns in (60, 84, 160):
+            status, got = on_terminal(*args, columns=columns)
+            told = got.decode()
+            if status or told.split() != piped.split():
+                fail(args, "on a terminal: status", status, "and other words")
+            if wide(told, columns):
+                fail(args, "on a terminal of", columns, "columns: ", wide(told, columns))
+    piped, told = (on_terminal("embed", "--help", columns=columns)[1].count(b"\n") for columns in (60, 160))
+    if piped <= told:
+        fail("embed --help has as many lines on narrow terminals:", piped, told)
 
 
 def progress(folder, unit, *args):

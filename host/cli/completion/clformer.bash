@@ -8,7 +8,7 @@ _clformer()
     local -a command
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        help=$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
+        help=$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
         mapfile -t COMPREPLY < <(compgen -W "$help help --help --version" -- "$word")
         return
     fi
@@ -21,7 +21,7 @@ _clformer()
         fi
         command+=("${COMP_WORDS[2]}")
     elif [ "${command[0]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')" -- "$word")
         return
     fi
     help=$("$program" "${command[@]}" --help 2>/dev/null)
