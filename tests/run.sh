@@ -244,6 +244,9 @@ run_tests() { # [--fast | --full | --faults]
     need_file '/etc/OpenCL/vendors/pocl*.icd' pocl-opencl-icd
     need_program parallel parallel # a recipe of host/cli/recipes
     if [ -n "$full" ]; then
+        # shellcheck source=tests/debian13/run.sh
+        . tests/debian13/run.sh
+        if [ "$(id -u)" -eq 0 ]; then need_program debootstrap debootstrap; fi
         need_program g++ g++
         need_program clang-15 clang-15
         need_file /usr/lib/clc/amdgcn--amdhsa.bc libclc-15
@@ -260,7 +263,7 @@ run_tests() { # [--fast | --full | --faults]
     local fetches=
     [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
     if [ -n "$full" ]; then
-        estimate "$fetches" 90 2600 "the tests of --full" # Intel's runtime, four builds
+        estimate "$fetches" 106 6000 "the tests of --full" # Intel's runtime, six builds, a root of Debian 13
     else
         estimate "$fetches" "$((faults ? 480 * $(nproc) : fast ? 10 : 24))" 300 "the tests"
     fi
@@ -299,6 +302,7 @@ run_tests() { # [--fast | --full | --faults]
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
         part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
+        part "Debian 13: quickstart, PoCL 6, rusticl, GCC 14, clang 19" "$(minutes_of 16)" test_debian13
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized

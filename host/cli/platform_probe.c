@@ -206,7 +206,7 @@ static clf_status probe_all(driver_file *files, size_t count, char *root, clf_st
 clf_status cli_platforms_probe(clf_str *notes, char **folder)
 {
     const char *given = getenv("OCL_ICD_VENDORS");
-    driver_file files[MOST_FILES] = {{NULL}};
+    driver_file files[MOST_FILES] = {0};
     size_t count = 0, broken = 0;
     char *root = NULL;
     clf_status st = find_files(given && *given ? given : "/etc/OpenCL/vendors", files, &count);
@@ -237,7 +237,7 @@ clf_status cli_platforms_probe(clf_str *notes, char **folder)
 
 void cli_platforms_release(char *folder)
 {
-    driver_file files[MOST_FILES] = {{NULL}};
+    driver_file files[MOST_FILES] = {0};
     size_t count = 0;
     if (!folder)
         return;

@@ -138,7 +138,7 @@ static clf_status step_clblast(tuner *t, size_t *index, bool *ended)
 static clf_status search(tuner *t)
 {
     const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
-    clfi_tune_walk walks[MAX_WALKS] = {{NULL}};
+    clfi_tune_walk walks[MAX_WALKS] = {0};
     bool ended[MAX_WALKS + 1] = {false};
     size_t count = 0, set = 0;
     for (size_t e = 0; e < table->count && count < MAX_WALKS && e < COUNT(t->device.standard); e++)

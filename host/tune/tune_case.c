@@ -157,5 +157,5 @@ void clfi_tune_case_free(clfi_tune_case *t)
     clfi_operand_free(&t->b);
     clfi_operand_free(&t->bias);
     clfi_operand_free(&t->c);
-    *t = (clfi_tune_case){NULL};
+    *t = (clfi_tune_case){0};
 }

@@ -142,7 +142,7 @@ static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference
 static clf_status measure_product(clf_context *candidate, clf_context *reference, const clfi_tune_product *product, double least_ns,
                                   json_t **out)
 {
-    clfi_tune_case mine = {NULL}, other = {NULL};
+    clfi_tune_case mine = {0}, other = {0};
     char text[CLFI_TUNE_PRODUCT_BYTES];
     clfi_verdict verdict;
     clf_status st = clfi_tune_case_create(candidate, product, &mine);

@@ -107,7 +107,7 @@ clf_status clfi_generation_open(clf_context *context, const clfi_generation_sour
                                 clfi_generation_network *out)
 {
     const uint64_t before = clfi_usage_bytes(context);
-    clfi_generation_network made = {NULL};
+    clfi_generation_network made = {0};
     clf_status st;
     CLF_GOTO(source->path ? clf_model_open(context, source->path, &made.model) : open_random(context, source, numbers, &made.network));
     const clf_network *network = made.model ? made.model->network : made.network;
@@ -125,7 +125,7 @@ void clfi_generation_close(clfi_generation_network *network)
     clfi_decode_destroy(network->decoding);
     clfi_network_destroy(network->network);
     clf_model_destroy(network->model);
-    *network = (clfi_generation_network){NULL};
+    *network = (clfi_generation_network){0};
 }
 
 size_t clfi_generation_affordable(const clfi_generation_source *source, size_t most)

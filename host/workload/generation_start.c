@@ -49,7 +49,7 @@ static clf_status first_token(clfi_start *start)
     const start_state *s = (const start_state *)start;
     clf_decode_batch *decoding = s->network.decoding;
     const size_t v = (size_t)s->source->vocabulary;
-    clfi_greedy greedy = {NULL};
+    clfi_greedy greedy = {0};
     bool is_rehearsed = false;
     clf_status st = clfi_greedy_create(decoding, v, 1, TOKENS, TOKENS + 1, &greedy);
     if (st == CLF_OK) {
@@ -69,7 +69,7 @@ static void close_network(clfi_start *start)
 {
     start_state *s = (start_state *)start;
     clfi_generation_close(&s->network);
-    s->network = (clfi_generation_network){NULL};
+    s->network = (clfi_generation_network){0};
 }
 
 static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)

@@ -81,7 +81,7 @@ clf_status clfi_random_blocks_create(clf_context *context, clfi_random *random, 
                            .dim = {rows, columns},
                            .stride = {rows ? (int64_t)bytes / rows : 0, 1}};
     *out = made;
-    made = (clfi_random_blocks){NULL};
+    made = (clfi_random_blocks){0};
 done:
     clfi_random_blocks_free(&made);
     free(data);
@@ -92,5 +92,5 @@ void clfi_random_blocks_free(clfi_random_blocks *blocks)
 {
     clfi_buffer_release(blocks->buffer);
     free(blocks->value);
-    *blocks = (clfi_random_blocks){NULL};
+    *blocks = (clfi_random_blocks){0};
 }

@@ -84,8 +84,8 @@ clf_status clfi_selftest_decoder(clfi_selftest *test)
                                                   .token_flops = 1e5};
     int32_t ids[PROMPT + STEPS] = {3, 40, 0, 7, 7, 21, 35, 2, 19};
     clfi_random_decoder *numbers = NULL;
-    clfi_generation_network network = {NULL};
-    clfi_greedy greedy = {NULL};
+    clfi_generation_network network = {0};
+    clfi_greedy greedy = {0};
     clf_status st;
     CLF_GOTO(clfi_generation_open(test->context, &source, &numbers, &network));
     CLF_GOTO(clfi_greedy_create(network.decoding, VOCABULARY, 1, PROMPT, PROMPT + STEPS, &greedy));

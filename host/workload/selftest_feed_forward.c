@@ -59,7 +59,7 @@ static clf_status gated_case(clfi_selftest *test, int64_t rows)
     enum { X, OUT_WEIGHT, Y, DOUBLES = 2 * HIDDEN * WIDTH + 2 * MOST_ROWS * WIDTH };
     clf_context *context = test->context;
     clfi_selftest_operands data = {.count = 0};
-    clfi_random_blocks blocks[2] = {{NULL}, {NULL}};
+    clfi_random_blocks blocks[2] = {{0}, {0}};
     clf_linear *inner[2] = {NULL, NULL}, *out = NULL;
     double *x = NULL, *out_weight = NULL, *scratch = NULL;
     clf_status st;

@@ -30,6 +30,7 @@ import tempfile
 SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLC = "/usr/lib/clc"
+CLANGS = ("clang-15", "clang-19", "clang")  # Debian 12's, Debian 13's
 # Linker warnings are of the libraries, which name no vendor in their triples.
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-Werror", "-Wno-linker-warnings", "-nogpulib", "-Xclang", "-finclude-default-header",
          "-Xclang", "-fdeclare-opencl-builtins"]
@@ -58,7 +59,7 @@ class FrontEnd:
     spills_fail, takes_cpu_family = False, True
 
     def __init__(self):
-        self.tool = require("clang-15", "clang")
+        self.tool = require(*CLANGS)
 
     def compile(self, source, options, _work):
         good, log = run([self.tool, "-target", "spir64-unknown-unknown", *CLANG, "-fsyntax-only", *options, source])
@@ -88,7 +89,7 @@ class Amd:
     BUILT_IN = ["-include", os.path.join(HERE, "half_amd.h")]
 
     def __init__(self, processor):
-        self.processor, self.tool = processor, require("clang-15", "clang")
+        self.processor, self.tool = processor, require(*CLANGS)
         self.library = require(f"{CLC}/amdgcn--amdhsa.bc")
 
     def compile(self, source, options, work):
@@ -113,7 +114,7 @@ class Nvidia:
     BUILT_IN = ["-include", os.path.join(HERE, "native_nvidia.h")]
 
     def __init__(self, architecture):
-        self.architecture, self.tool = architecture, require("clang-15", "clang")
+        self.architecture, self.tool = architecture, require(*CLANGS)
         self.library = require(f"{CLC}/nvptx64--nvidiacl.bc")
         try:
             self.ptxas = require("ptxas", "/usr/local/cuda/bin/ptxas")

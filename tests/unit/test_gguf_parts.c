@@ -105,7 +105,7 @@ static void broken(void **state)
         clf_status status;
         const char *message;
     } rows[] = {
-        {1, {NULL}, NULL, CLF_NOT_FOUND, NAME(2) ": no such file: part 2 of 3 of the model in"},
+        {1, {0}, NULL, CLF_NOT_FOUND, NAME(2) ": no such file: part 2 of 3 of the model in"},
         {0, {NAME(1), 0, 3, 3, "a", "tiny", 0}, NAME(2), CLF_UNSUPPORTED, "part 2 of 3 of a model (open the first part, "},
         {0, {NAME(1), 0, 3, 3, "a", "tiny", 0}, NAME(3), CLF_UNSUPPORTED, "m-00001-of-00003.gguf)"},
         {0, {"m.gguf", 0, 3, 3, "a", "tiny", 0}, "m.gguf", CLF_FORMAT, "expected a name that ends with -00001-of-00003.gguf"},

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# In the root of Debian 13, behind ./quickstart test --fast: what its other compilers and drivers say. Sourced by bash there.
+cd /clformer || exit 1
+status=0
+
+echo "clang 19: the library, the program and the tests build without warnings"
+CC=clang-19 cmake -S . -B /build-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCLF_WERROR=ON -DCLF_BUILD_TESTS=ON >/dev/null &&
+    ninja -C /build-clang >/build-clang.log 2>&1 || { grep -E -A 5 'error|warning' /build-clang.log | head -n 40; status=1; }
+
+echo "clang 19: kernels for AMD's GPUs"
+python3 tests/offline/compile.py amd_gfx1100 --kernels /kernels || status=1
+
+# Skipped where the driver shows no device.
+echo "rusticl of Mesa $(dpkg-query -W -f '${Version}' mesa-opencl-icd)"
+export RUSTICL_ENABLE=llvmpipe CLF_DEVICE=llvmpipe CLF_CACHE_DIR=/clformer/build/test-cache CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1
+if build/clformer devices | grep -q llvmpipe; then
+    ctest --test-dir build --output-on-failure -j "$(nproc)" -R '^op\.(softmax|layer_norm|gemm|attention|embedding|pooling)$' </dev/null ||
+        status=1
+else
+    echo "skipped: rusticl shows no device"
+fi
+exit $status
