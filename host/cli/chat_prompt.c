@@ -82,7 +82,7 @@ static clf_status find_controls(cli_chat_prompt *p)
 
 static clf_status out_of_memory(void)
 {
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: the conversation");
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the conversation");
 }
 
 static clf_status make_variables(cli_chat_prompt *p)

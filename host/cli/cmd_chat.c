@@ -52,7 +52,7 @@ typedef struct chat {
 
 static clf_status out_of_memory(void)
 {
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: the conversation");
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the conversation");
 }
 
 static clf_status say(chat *c, const char *role, const char *text, size_t size)

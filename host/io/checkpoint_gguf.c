@@ -104,7 +104,7 @@ typedef struct writer {
 static clf_status set(json_t *object, const char *key, json_t *value)
 {
     if (!value || json_object_set_new(object, key, value) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: %s of a GGUF file's configuration", key);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for %s of a GGUF file's configuration", key);
     return CLF_OK;
 }
 
@@ -261,7 +261,7 @@ static clf_status copy_frequency_factors(const writer *w)
                      (double)factor);
         json_t *number = json_real((double)factor);
         if (!number || json_array_append_new(list, number) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: %s", name);
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for %s", name);
     }
     return CLF_OK;
 }
@@ -292,7 +292,7 @@ static clf_status copy_ends(const writer *w)
         is_whole = json_array_append_new(list, json_integer(ends[i])) == 0 && is_whole;
     free(ends);
     if (!is_whole)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: eos_token_id");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for eos_token_id");
     return CLF_OK;
 }
 
@@ -358,7 +358,7 @@ static clf_status copy_windows(const writer *w)
             CLF_FAIL(CLF_FORMAT, "%s: %s.%s[%lld]: expected a bool or a number", clfi_gguf_path(w->file), w->architecture,
                      CLFI_GGUF_WINDOW_PATTERN, (long long)i);
         if (json_array_append_new(list, json_string(is_local != 0 ? "sliding_attention" : "full_attention")) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: layer_types");
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for layer_types");
     }
     return CLF_OK;
 }
@@ -400,8 +400,9 @@ static clf_status make_config(writer *w)
 static clf_status open_file(clf_gguf *file, clf_checkpoint **out)
 {
     writer w = {.file = file, .config = json_object(), .seen = json_object()};
-    const clf_status st =
-        w.config && w.seen ? make_config(&w) : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: configuration of %s", clfi_gguf_path(file));
+    const clf_status st = w.config && w.seen
+                              ? make_config(&w)
+                              : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for configuration of %s", clfi_gguf_path(file));
     json_decref(w.seen);
     if (st != CLF_OK) {
         json_decref(w.config);

@@ -79,7 +79,7 @@ clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, c
         const bool is_number = value->type != CLF_GGUF_ARRAY && value->type != CLF_GGUF_BOOL && clfi_gguf_number(value, 0, &number);
         json_t *kept = value->type == CLF_GGUF_BOOL ? json_boolean(value->data[0]) : is_number ? json_real(number) : json_true();
         if (json_object_set_new(config, key, kept ? kept : json_true()) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: %s", key);
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for %s", key);
     }
     return CLF_OK;
 }

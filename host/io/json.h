@@ -29,7 +29,8 @@ clf_status clfi_json_parse_line(const char *text, size_t size, const char *name,
 clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out);
 
 /* Appends the value as json_dumps writes it with these flags, and numbers that are not finite as Python does, so that clfi_json_parse reads
- * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL. */
+ * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL, and where an allocation of the
+ * thread's JSON values has failed since the last call: those who make a value need not check each of its parts. */
 clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, clf_str *out);
 
 /* A copy whose arrays and objects may be changed without changing the original's; strings and numbers are shared. NULL: not enough memory.

@@ -51,14 +51,16 @@ __attribute__((destructor)) static void take_out(void)
         json_set_alloc_funcs(inner_malloc, inner_free);
 }
 
-void clfi_json_watch_memory(void)
-{
-    has_failed = false;
-}
-
 bool clfi_json_memory_failed(void)
 {
-    return has_failed;
+    const bool failed = has_failed;
+    has_failed = false;
+    return failed;
+}
+
+void clfi_json_memory_put_back(bool failed)
+{
+    has_failed = has_failed || failed;
 }
 
 void clfi_json_account_begin(clf_json_account *account, int64_t limit)

@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Forgets earlier failures of the calling thread; and whether an allocation has failed since. */
-void clfi_json_watch_memory(void);
+/* Whether an allocation of the calling thread's JSON values has failed since the last call; it is then forgotten. Whoever finds another's
+ * failure puts it back, so that the writer refuses a value that may be incomplete. */
 bool clfi_json_memory_failed(void);
+void clfi_json_memory_put_back(bool failed);
 
 /* Bytes that the calling thread's values occupy. */
 typedef struct clf_json_account {

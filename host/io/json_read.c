@@ -64,9 +64,11 @@ static clf_status fail_at(const char *text, size_t at, const origin *from, const
 
 static json_t *load(const char *text, size_t size, size_t flags, json_error_t *error)
 {
-    clfi_json_watch_memory();
+    const bool failed_before = clfi_json_memory_failed();
     json_t *root = json_loadb(text ? text : "", size, flags | JSON_ALLOW_NUL | JSON_DECODE_ANY, error);
-    if (!clfi_json_memory_failed())
+    const bool failed = clfi_json_memory_failed();
+    clfi_json_memory_put_back(failed_before);
+    if (!failed)
         return root;
     json_decref(root); /* it may lack something, and the error may name another fault */
     *error = (json_error_t){.position = 0};

@@ -25,10 +25,10 @@ static bool is_finite(const json_t *value)
     return !json_is_real(value) || isfinite(json_real_value(value));
 }
 
-/* The text of json_dumps; NULL: not enough memory, also where json_dumps would leave a key out. Release with the allocator's function. */
+/* The text of json_dumps; NULL: not enough memory, also where json_dumps would leave a key out, or where an allocation failed before: the
+ * value may be incomplete. Release with the allocator's function. */
 static char *dump(const json_t *value, size_t flags)
 {
-    clfi_json_watch_memory();
     char *text = value ? json_dumps(value, flags | JSON_ENCODE_ANY) : NULL;
     if (!clfi_json_memory_failed())
         return text;

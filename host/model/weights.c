@@ -32,7 +32,7 @@ clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, c
         return st;
     }
     *weights = (clf_weights){.context = context, .checkpoint = checkpoint, .storage = storage, .taken = json_object()};
-    CLF_GOTO(weights->taken ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: names of weights"));
+    CLF_GOTO(weights->taken ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for names of weights"));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
     CLF_GOTO(clfi_alloc(clfi_checkpoint_file_count(checkpoint), sizeof *weights->files, "weight files", &weights->files));
     for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++) {
@@ -202,7 +202,7 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     if (tensor->rank != rank || (rank > 0 && memcmp(tensor->dim, dim, (size_t)rank * sizeof *dim) != 0))
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, name, want, clfi_shape_text(tensor->rank, tensor->dim, have));
     if (json_object_set_new(weights->taken, name, json_true()) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: names of weights");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for names of weights");
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
     void *bytes; /* of a tensor that no file holds */
     CLF_TRY(clfi_checkpoint_make(weights->checkpoint, &stored, &bytes));

@@ -349,7 +349,7 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     template_scope globals = {NULL, NULL};
     clf_str text = CLF_STR_INIT;
     uint32_t work = 0;
-    clfi_json_watch_memory();
+    const bool failed_before = clfi_json_memory_failed();
     clfi_json_account_begin(&account, CLFI_TEMPLATE_MAX_MEMORY);
     template_run run = {.work = &work,
                         .tpl = tpl,
@@ -363,9 +363,11 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     run.globals = run.scope = &globals;
     if (st == CLF_OK)
         st = run_statement(&run, tpl->root);
+    const bool failed = clfi_json_memory_failed();
+    clfi_json_memory_put_back(failed_before);
     if (account.is_over) /* also where a list was copied in part */
         st = clfi_fail(CLF_FORMAT, "%s line %d: values of more than %d bytes", tpl->name, run.line, CLFI_TEMPLATE_MAX_MEMORY);
-    else if (st == CLF_OK && clfi_json_memory_failed())
+    else if (st == CLF_OK && failed)
         st = no_memory();
     if (st == CLF_OK)
         st = clfi_str_append(out, clfi_str_text(&text), text.length);

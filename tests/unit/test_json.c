@@ -358,6 +358,18 @@ static void failing_memory(void **state)
         CHECK(is_whole ? json_equal(copy, root) : !copy, "copy %zu", copies);
         json_decref(copy);
     }
+    for (size_t n = 0; n < 3; n++) { /* one that failed while the value was made, and nobody looked */
+        clf_str written = CLF_STR_INIT;
+        json_t *list = json_array();
+        fail_json_allocation(n);
+        for (int k = 0; k < 3; k++)
+            json_array_append_new(list, json_integer(k));
+        assert_true(json_allocation_failed());
+        CHECK_FAILS(clfi_json_write(list, 0, "list", &written), CLF_OUT_OF_MEMORY, "list as JSON: not enough memory");
+        CHECK_OK(clfi_json_write(list, 0, "list", &written)); /* which is told once */
+        clfi_str_free(&written);
+        json_decref(list);
+    }
     CHECK(reads > 20 && writes > 3, "%zu allocations of the reader, %zu of the writer", reads, writes);
     json_decref(root);
     clfi_str_free(&whole);
