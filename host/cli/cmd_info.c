@@ -16,6 +16,7 @@
 #include "cli/model_card.h"
 #include "cli/unread_keys.h"
 #include "clformer/classify.h"
+#include "io/adapter_directory.h"
 #include "io/checkpoint.h"
 #include "io/json.h"
 #include "model/model.h"
@@ -116,13 +117,15 @@ static clf_status add_unknown(cli_info_rows *info, const char *path)
     size_t count = 0;
     json_t *list = json_array(), *modules = NULL;
     clf_status st = CLF_OK;
-    bool is_directory;
+    bool is_directory, has_adapter = false;
     CLF_GOTO(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
     CLF_GOTO(clfi_directory_exists(path, &is_directory));
     if (is_directory)
         CLF_GOTO(cli_directory_list(path, NULL, &names, &count));
     for (size_t i = 0; i < count; i++)
-        if (!cli_is_model_file(names[i]) && !is_module(modules, names[i]))
+        has_adapter |= strcmp(names[i], CLFI_ADAPTER_CONFIG) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], CLFI_ADAPTER_WEIGHTS) == 0 ? !has_adapter : !cli_is_model_file(names[i]) && !is_module(modules, names[i]))
             cli_info_append(info, list, names[i]);
 done:
     cli_info_add(info, "unknown", list);

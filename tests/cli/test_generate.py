@@ -68,7 +68,7 @@ def check_perplexity(name, model, golden, path):
     window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
     if not 1 < window <= 512:
         fail(f"{name}: a window of {window}")
-    for content, words in ((b"\xff", "no tokens"), (b"a", "a text of 1 token: expected two or more")):
+    for content, words in ((b"\xff", "a text of 0 tokens: expected two or more"), (b"a", "a text of 1 token: expected two or more")):
         with open(path, "wb") as file:
             file.write(content)
         refused = run("perplexity", model, "--file", path, status=1).stderr
