@@ -8,6 +8,7 @@ tree=$work/tree bin=$work/bin calls=$work/calls
 mkdir -p "$tree/build" "$tree/tests" "$bin" "$work/home" "$work/place/mini"
 cp "$(dirname "$0")/../../quickstart" "$tree/"
 cp "$(dirname "$0")/../run.sh" "$tree/tests/"
+cp -r "$(dirname "$0")/../debian13" "$tree/tests/"
 echo '{}' >"$work/place/mini/config.json"
 
 # A machine with the usual tools and nothing to build with: what apt-get and the others are asked for is written down.

@@ -167,9 +167,10 @@ def check_refusals(folder):
             fail(f"{change}: {done.stderr}")
     # transformers 5 writes what neither scales nor has a head of its own; before, the one went with the other.
     told = []
-    for change in ({"scale_decoder_outputs": False}, {"tie_word_embeddings": False}):
+    before = {key: value for key, value in config.items() if key != "scale_decoder_outputs"}
+    for changed in ({**config, "scale_decoder_outputs": False}, {**before, "tie_word_embeddings": False}):
         with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
-            json.dump({**config, **change}, file)
+            json.dump(changed, file)
         run("logits", copy, "a", "-o", os.path.join(folder, "scaled.npy"))
         told.append(read_npy(os.path.join(folder, "scaled.npy")))
     if told[0] != told[1]:
