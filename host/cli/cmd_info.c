@@ -14,7 +14,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/model_card.h"
-#include "cli/unread_keys.h"
+#include "model/unread_keys.h"
 #include "clformer/classify.h"
 #include "io/adapter_directory.h"
 #include "io/checkpoint.h"
@@ -135,20 +135,38 @@ done:
 }
 
 /* The keys of config.json, of a GGUF file's architecture and of config_sentence_transformers.json that nothing reads. */
-static clf_status add_unread(cli_info_rows *info, const clf_model *model, const char *path)
+static clf_status add_unread(cli_info_rows *info, const clf_model *model, const char *path, clf_directory_account *account)
 {
     clf_checkpoint *checkpoint;
     json_t *keys = NULL;
     CLF_TRY(clfi_model_checkpoint_open(path, &checkpoint));
-    const clf_status st = cli_unread_keys(clfi_checkpoint_config(checkpoint), model->family, &keys);
+    clf_status st = clfi_unread_keys(clfi_checkpoint_config(checkpoint), model->family, &keys);
+    if (st == CLF_OK)
+        st = clfi_account_config(clfi_checkpoint_config(checkpoint), model->family, account);
     clfi_checkpoint_close(checkpoint);
     if (st == CLF_OK)
         cli_info_add(info, "unread_keys", keys);
     if (st != CLF_OK || (model->tasks & CLF_TASK_GENERATE))
         return st;
-    CLF_TRY(cli_unread_settings(path, &model->sentence.config, model->labels.count, &keys));
+    CLF_TRY(clfi_unread_settings(path, &model->sentence.config, model->labels.count, &keys));
     cli_info_add(info, "unread_settings", keys);
-    return CLF_OK;
+    CLF_TRY(clfi_account_settings(path, &model->sentence.config, model->labels.count, account));
+    return clfi_account_modules(path, account);
+}
+
+/* What is followed, what changes no number, and what nothing reads. */
+static clf_status add_account(cli_info_rows *info, const clf_model *model, const char *path)
+{
+    clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
+    const clf_status st = add_unread(info, model, path, &account);
+    const struct {
+        const char *name;
+        json_t *list;
+    } rows[] = {{"keys_followed", account.followed}, {"keys_harmless", account.harmless}, {"keys_unknown", account.unknown}};
+    for (size_t i = 0; st == CLF_OK && i < COUNT(rows); i++)
+        cli_info_add(info, rows[i].name, rows[i].list ? json_incref(rows[i].list) : json_array());
+    clfi_directory_account_clear(&account);
+    return st;
 }
 
 static void add_sentence(cli_info_rows *info, const clf_model *model)
@@ -218,7 +236,7 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
         add_sentence(info, model);
     add_labels(info, model);
     CLF_TRY(add_unknown(info, path));
-    CLF_TRY(add_unread(info, model, path));
+    CLF_TRY(add_account(info, model, path));
     clf_context_get_stats(session->context, &stats);
     cli_info_text(info, "device", clf_context_device(session->context)->name);
     cli_info_number(info, "file_bytes", (int64_t)model->info.file_bytes);

@@ -114,8 +114,27 @@ static clf_status add_lowercase(const file_hash *hash, const char *directory)
     return CLF_OK;
 }
 
+/* Arguments there change the network; without them the file stays outside, whatever its lengths are. */
+static clf_status add_arguments(const file_hash *hash, const char *directory)
+{
+    char *network;
+    const char *name, *found;
+    const json_t *arguments = NULL;
+    json_t *settings;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    clf_status st = clfi_transformer_settings_read(network, &settings, &name);
+    if (st == CLF_OK && settings)
+        st = clfi_transformer_arguments(settings, name, "config_kwargs", "config_args", &found, &arguments);
+    if (st == CLF_OK && arguments)
+        st = add_file(hash, network, name);
+    json_decref(settings);
+    free(network);
+    return st;
+}
+
 static clf_status add_model(const file_hash *hash, const char *directory)
 {
+    CLF_TRY(add_arguments(hash, directory));
     CLF_TRY(add_files(hash, directory, is_of_model));
     return add_modules(hash, directory);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Device session of a command. */
+#include "cli/account_note.h"
 #include "cli/session.h"
 
 #include <stdio.h>
@@ -74,6 +75,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
     cli_tokenizer_note(session->model->tokenizer, directory);
+    cli_account_note(directory);
     if (session->reranker_directory)
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;

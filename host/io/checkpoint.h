@@ -15,6 +15,9 @@
 /* How messages call the configuration, whatever it is made from. */
 #define CLFI_MODEL_CONFIG "config.json"
 
+/* Among the keys of a configuration: those (an object) that sentence-transformers' file beside it put before its own. */
+#define CLFI_CONFIG_ARGUMENTS "sentence_transformers.config_kwargs"
+
 enum { CLFI_CHECKPOINT_MAX_RANK = 16 };
 
 /* A tensor as it is stored; texts and data are borrowed until close. */

@@ -101,6 +101,21 @@ static clf_status read_config(const char *directory, json_t **out)
     return st;
 }
 
+/* Keys of config_kwargs in sentence-transformers' file beside it go before config.json's, before anything reads these. */
+static clf_status put_arguments(const char *directory, json_t *config)
+{
+    const char *name, *found;
+    const json_t *arguments = NULL;
+    json_t *settings;
+    CLF_TRY(clfi_transformer_settings_read(directory, &settings, &name));
+    clf_status st = settings ? clfi_transformer_arguments(settings, name, "config_kwargs", "config_args", &found, &arguments) : CLF_OK;
+    if (st == CLF_OK && arguments && json_is_object(config) &&
+        (json_object_update(config, (json_t *)arguments) != 0 || json_object_set(config, CLFI_CONFIG_ARGUMENTS, (json_t *)arguments) != 0))
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", name);
+    json_decref(settings);
+    return st;
+}
+
 /* Gemma 3 with a part for pictures: what reads text stands under text_config, without the keys that have transformers' usual values. */
 static clf_status take_text_part(json_t **config)
 {
@@ -134,6 +149,8 @@ clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out)
     clf_status st = clfi_network_directory(path, &s->directory);
     if (st == CLF_OK)
         st = read_config(s->directory, &config);
+    if (st == CLF_OK)
+        st = put_arguments(s->directory, config);
     if (st == CLF_OK)
         st = take_text_part(&config);
     if (st != CLF_OK) {

@@ -7,10 +7,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/adapter_directory.h"
+#include "io/checkpoint_gguf.h"
 #include "io/json.h"
 #include "io/model_directory.h"
 #include "model/adapter_config.h"
 #include "model/adapter_plan.h"
+#include "model/directory_account.h"
 
 typedef struct adapted {
     clf_checkpoint *base;
@@ -147,13 +149,17 @@ clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out)
     CLF_GOTO(clfi_adapter_base(network, &base_directory));
     CLF_GOTO(clfi_adapter_config_read(network, &config_path, &config));
     CLF_GOTO(clfi_checkpoint_open(base_directory ? base_directory : network, &base));
+    if (!clfi_is_gguf(path))
+        CLF_GOTO(clfi_account_check(clfi_checkpoint_config(base), CLFI_MODEL_CONFIG, CLFI_MODEL_CONFIG));
     if (config)
         st = adapt(network, base_directory ? base_directory : network, base, config_path, config, out);
     else
         *out = base;
+    base = NULL;
     config = NULL;
     config_path = NULL;
 done:
+    clfi_checkpoint_close(base);
     json_decref(config);
     free(config_path);
     free(base_directory);

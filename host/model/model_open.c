@@ -14,6 +14,7 @@
 #include "model/sentence_config.h"
 #include "model/sentence_settings.h"
 #include "model/session.h"
+#include "model/unread_keys.h"
 
 static bool can_generate(const clf_model *model)
 {
@@ -41,6 +42,8 @@ static clf_status find_network(clf_model *model, const char *directory, bool has
     CLF_TRY(clfi_model_checkpoint_open(directory, &checkpoint));
     const json_t *config = clfi_checkpoint_config(checkpoint);
     clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
+    if (st == CLF_OK)
+        st = clfi_arguments_check(directory, config, model->family);
     if (st == CLF_OK)
         st = clfi_model_tasks(model->family, directory, &model->tasks);
     if (st == CLF_OK)

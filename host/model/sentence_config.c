@@ -2,7 +2,6 @@
 /* sentence-transformers' module list and settings. */
 #include "model/sentence_config.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "io/json.h"
 #include "io/model_directory.h"
 #include "model/sentence_settings.h"
+#include "model/transformer_settings.h"
 
 /* In the order in which several are put side by side where each has a key of its own. */
 static const struct {
@@ -205,16 +205,6 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
     return CLF_OK;
 }
 
-/* A length that binds: "no limit" is written as 1e30 or Infinity by some tools. *out stays where the key is absent or null. */
-static clf_status read_length(const json_t *json, const char *where, const char *key, int64_t *out)
-{
-    double value = 0;
-    CLF_TRY(clfi_json_opt_number(json, where, key, 1, INFINITY, 0, &value));
-    if (value > 0)
-        *out = value > 1e9 ? 0 : (int64_t)value;
-    return CLF_OK;
-}
-
 /* transformers reads max_len, the older name, where model_max_length is not there. */
 static clf_status read_max_tokens(const char *network, const json_t *settings, const char *name, int64_t *out)
 {
@@ -223,10 +213,10 @@ static clf_status read_max_tokens(const char *network, const json_t *settings, c
     *out = 0;
     CLF_TRY(clfi_json_read_in(network, file, NULL, &json));
     const char *key = json_object_get(json, "model_max_length") ? "model_max_length" : "max_len";
-    clf_status st = json ? read_length(json, file, key, out) : CLF_OK;
+    clf_status st = json ? clfi_length_read(json, file, key, out) : CLF_OK;
     json_decref(json);
     if (st == CLF_OK && settings)
-        st = read_length(settings, name, "max_seq_length", out);
+        st = clfi_transformer_settings_length(settings, name, out);
     return st;
 }
 
@@ -248,20 +238,6 @@ static clf_status read_inputs(const char *directory, bool *lacks_types)
     return st;
 }
 
-/* How sentence-transformers 6 calls what the encoder does; other ways give other vectors. */
-static clf_status check_transformer(const json_t *settings, const char *name)
-{
-    static const char *const rows[][3] = {{"transformer_task", "feature-extraction", "sequence-classification"},
-                                          {"module_output_name", "token_embeddings", "scores"}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const char *value;
-        CLF_TRY(clfi_json_opt_string(settings, name, rows[i][0], rows[i][1], &value));
-        if (strcmp(value, rows[i][1]) != 0 && strcmp(value, rows[i][2]) != 0)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\" or \"%s\"", name, rows[i][0], value, rows[i][1], rows[i][2]);
-    }
-    return CLF_OK;
-}
-
 /* What the network's directory says beside the network. */
 static clf_status read_network(const char *directory, clf_sentence_config *config)
 {
@@ -270,8 +246,8 @@ static clf_status read_network(const char *directory, clf_sentence_config *confi
     json_t *settings = NULL;
     CLF_TRY(clfi_network_directory(directory, &network));
     clf_status st = clfi_transformer_settings_read(network, &settings, &name);
-    if (st == CLF_OK && settings && config->has_modules)
-        st = check_transformer(settings, name);
+    if (st == CLF_OK && settings)
+        st = clfi_transformer_settings_check(settings, name);
     if (st == CLF_OK)
         st = read_inputs(network, &config->lacks_types);
     if (st == CLF_OK)
