@@ -57,3 +57,40 @@ inline floatv activate_tanh(floatv x)
     const floatv far = one - 2.0f * e / (one + e);
     return a < 0.625f ? near : copysign(far, x);
 }
+
+inline floatv activate_gelu_10(floatv x)
+{
+    const floatv y = times_normal_cdf(x);
+    return y > 10.0f ? (floatv)(10.0f) : y;
+}
+
+/* tanh(log(1 + e^x)) = (e^2x + 2 e^x) / (e^2x + 2 e^x + 2), for x > 0 divided by e^2x above and below: every term is positive. */
+inline floatv activate_mish(floatv x)
+{
+    const floatv one = (floatv)(1.0f), e = exp_nonpositive(-fabs(x), (floatv)(0.0f));
+    const floatv numerator = x > 0.0f ? one + 2.0f * e : e * (e + 2.0f);
+    const floatv rest = x > 0.0f ? 2.0f * e * e : (floatv)(2.0f);
+    return x * (numerator / (numerator + rest));
+}
+
+inline floatv activate_relu2(floatv x)
+{
+    const floatv y = activate_relu(x);
+    return y * y;
+}
+
+inline floatv activate_relu6(floatv x)
+{
+    const floatv y = activate_relu(x);
+    return y > 6.0f ? (floatv)(6.0f) : y;
+}
+
+inline floatv activate_leaky_relu(floatv x)
+{
+    return x < 0.0f ? x * 0.01f : x;
+}
+
+inline floatv activate_hardswish(floatv x)
+{
+    return x * (activate_relu6(x + 3.0f) / 6.0f);
+}

@@ -9,7 +9,9 @@
 static size_t activation_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
-        {"kind", 0, "K", "relu, gelu, gelu_tanh, gelu_quick, silu, sigmoid, tanh or none", CLI_TEXT, &job->kind},
+        {"kind", 0, "K",
+         "relu, gelu, gelu_tanh, gelu_quick, gelu_10, silu, sigmoid, tanh, mish, relu2, relu6, leaky_relu, hardswish or none", CLI_TEXT,
+         &job->kind},
     };
     memcpy(table, rows, sizeof rows);
     return COUNT(rows);
@@ -52,6 +54,10 @@ static clf_status positional_encoding_run(op_job *job)
     return clf_positional_encoding(job->session.context, job->result);
 }
 
-const op_row op_positional_encoding_row = {"positional_encoding", "--length L --dim D -o OUT.npy",
-                                           "sin(p w_i) and cos(p w_i) in turn, w_i = 10000^(-2i/D), for positions 0 to L-1: [L, D].", 0, 0,
-                                           positional_encoding_options, positional_encoding_run};
+const op_row op_positional_encoding_row = {"positional_encoding",
+                                           "--length L --dim D -o OUT.npy",
+                                           "sin(p w_i) and cos(p w_i) in turn, w_i = 10000^(-2i/D), for positions 0 to L-1: [L, D].",
+                                           0,
+                                           0,
+                                           positional_encoding_options,
+                                           positional_encoding_run};

@@ -62,6 +62,11 @@ static clf_status read_config(const char *directory, char **out)
     json_t *config;
     clf_status st = clfi_json_read_in(directory, "tokenizer_config.json", NULL, &config);
     const json_t *text = choose(json_object_get(config, "chat_template"));
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (st == CLF_OK && text && !json_is_string(text) && !json_is_null(text))
+        st = clfi_fail(CLF_FORMAT,
+                       "%s/tokenizer_config.json: chat_template: expected a string or a list of {\"name\", \"template\"}, found %s",
+                       directory, clfi_json_found(text, found));
     if (st == CLF_OK && json_is_string(text))
         st = clfi_strndup(json_string_value(text), json_string_length(text), out);
     json_decref(config);
@@ -86,7 +91,11 @@ clf_status clfi_chat_template_read(const char *path, char **out)
     if (clfi_is_gguf(path)) {
         CLF_TRY(read_gguf(path, &text));
     } else {
+        bool is_directory;
         CLF_TRY(clfi_file_need(path));
+        CLF_TRY(clfi_directory_exists(path, &is_directory));
+        if (!is_directory)
+            CLF_FAIL(CLF_FORMAT, "%s: expected a directory or a GGUF file", path);
         CLF_TRY(read_directory(path, &text));
     }
     if (!text)

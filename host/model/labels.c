@@ -59,6 +59,23 @@ static clf_status read_problem(const json_t *config, int64_t labels, clf_problem
     CLF_FAIL(CLF_UNSUPPORTED, "%s: problem_type \"%s\": expected %s, %s or %s", where, name, names[0], names[1], names[2]);
 }
 
+/* A name as it is written; transformers keeps names that are numbers as they are, and prints them so. */
+static clf_status read_name(const json_t *names, const char *at, const char *key, char **out)
+{
+    const json_t *value = json_object_get(names, key);
+    clf_str number = CLF_STR_INIT;
+    const char *name;
+    if (!json_is_number(value)) {
+        CLF_TRY(clfi_json_get_string(names, at, key, &name));
+        return clfi_strdup(name, out);
+    }
+    clf_status st = clfi_json_write(value, JSON_ENCODE_ANY, at, &number);
+    if (st == CLF_OK)
+        st = clfi_strdup(clfi_str_text(&number), out);
+    clfi_str_free(&number);
+    return st;
+}
+
 static clf_status read_names(const json_t *config, clf_labels *labels)
 {
     static const char at[] = "config.json: id2label";
@@ -67,12 +84,9 @@ static clf_status read_names(const json_t *config, clf_labels *labels)
     CLF_TRY(clfi_json_opt_object(config, where, "id2label", &names));
     CLF_TRY(clfi_alloc((size_t)labels->count, sizeof *labels->name, "labels", &labels->name));
     for (int64_t i = 0; i < labels->count; i++) {
-        const char *name = usual;
         snprintf(key, sizeof key, "%lld", (long long)i);
         snprintf(usual, sizeof usual, "LABEL_%lld", (long long)i);
-        if (names)
-            CLF_TRY(clfi_json_get_string(names, at, key, &name));
-        CLF_TRY(clfi_strdup(name, &labels->name[i]));
+        CLF_TRY(names ? read_name(names, at, key, &labels->name[i]) : clfi_strdup(usual, &labels->name[i]));
     }
     return CLF_OK;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "io/json.h"
 
 static const char where[] = CLFI_MODEL_CONFIG;
@@ -52,6 +53,10 @@ clf_status clfi_model_activation_find(const char *key, const char *name, clf_act
         clf_activation activation;
     } rows[] = {
         {"gelu", CLF_ACTIVATION_GELU},
+        {"gelu_python", CLF_ACTIVATION_GELU},
+        {"gelu_10", CLF_ACTIVATION_GELU_10},
+        {"gelu_accurate", CLF_ACTIVATION_GELU_TANH},
+        {"gelu_python_tanh", CLF_ACTIVATION_GELU_TANH},
         {"gelu_new", CLF_ACTIVATION_GELU_TANH},
         {"gelu_pytorch_tanh", CLF_ACTIVATION_GELU_TANH},
         {"gelu_fast", CLF_ACTIVATION_GELU_TANH},
@@ -61,6 +66,12 @@ clf_status clfi_model_activation_find(const char *key, const char *name, clf_act
         {"silu", CLF_ACTIVATION_SILU},
         {"swish", CLF_ACTIVATION_SILU},
         {"tanh", CLF_ACTIVATION_TANH},
+        {"hardswish", CLF_ACTIVATION_HARDSWISH},
+        {"leaky_relu", CLF_ACTIVATION_LEAKY_RELU},
+        {"linear", CLF_ACTIVATION_NONE},
+        {"mish", CLF_ACTIVATION_MISH},
+        {"relu2", CLF_ACTIVATION_RELU2},
+        {"relu6", CLF_ACTIVATION_RELU6},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) {
@@ -68,7 +79,14 @@ clf_status clfi_model_activation_find(const char *key, const char *name, clf_act
             return CLF_OK;
         }
     }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected gelu, gelu_new, quick_gelu, relu, sigmoid, silu or tanh", where, key, name);
+    clf_str known = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; i < COUNT(rows) && st == CLF_OK; i++)
+        st = clfi_str_appendf(&known, i ? ", %s" : "%s", rows[i].name);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: %s \"%s\": expected one of %s", where, key, name, clfi_str_text(&known));
+    clfi_str_free(&known);
+    return st;
 }
 
 clf_status clfi_model_config_expect(const json_t *config, const clf_expected_flag *flags, size_t count)

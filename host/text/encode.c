@@ -203,6 +203,24 @@ static clf_status encode_raw(const clf_sequence *s, const char *text, size_t siz
     return CLF_OK;
 }
 
+/* A language before the text, as MarianTokenizer takes it: from ">>" to the first "<<". *out: its bytes; 0: there is none. */
+static clf_status encode_language(const clf_sequence *s, const char *text, size_t size, size_t character, size_t *out)
+{
+    static const char unknown[] = "<unk>";
+    const char *end = s->tokenizer->has_languages && size >= 4 && memcmp(text, ">>", 2) == 0 ? memmem(text, size, "<<", 2) : NULL;
+    *out = end ? (size_t)(end - text) + 2 : 0;
+    if (!end)
+        return CLF_OK;
+    char *name;
+    CLF_TRY(clfi_strndup(text, *out, &name));
+    int32_t id = memchr(name, '\0', *out) ? -1 : clf_tokenizer_id(s->tokenizer, name);
+    free(name);
+    if (id < 0)
+        id = clf_tokenizer_id(s->tokenizer, unknown);
+    const size_t characters = s->is_aligned ? clfi_utf8_length(text, *out) : 0;
+    return append_added(s, id, text, *out, (clf_char_span){(uint32_t)character, (uint32_t)(character + characters)});
+}
+
 /* Tokens of one sequence; stops once there are enough. */
 static clf_status encode_sequence(const clf_sequence *s, const char *text, size_t size)
 {
@@ -222,10 +240,14 @@ static clf_status encode_sequence(const clf_sequence *s, const char *text, size_
         const char *bytes = text + segment.start;
         const size_t length = segment.end - segment.start, characters = s->is_aligned ? clfi_utf8_length(bytes, length) : 0;
         const clf_char_span span = {(uint32_t)character, (uint32_t)(character + characters)};
+        size_t language = 0;
         if (segment.id >= 0)
             CLF_TRY(append_added(s, segment.id, bytes, length, span));
         else
-            CLF_TRY(encode_raw(s, bytes, length, character));
+            CLF_TRY(encode_language(s, bytes, length, character, &language));
+        if (segment.id < 0 && length > language)
+            CLF_TRY(
+                encode_raw(s, bytes + language, length - language, character + (s->is_aligned ? clfi_utf8_length(bytes, language) : 0)));
         character += characters;
     }
     return CLF_OK;

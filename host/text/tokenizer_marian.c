@@ -11,6 +11,7 @@
 #include "io/sentencepiece.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_make.h"
+#include "text/tokenizer_parts.h"
 #include "text/vocabulary.h"
 
 static const char end_token[] = "</s>", unknown_token[] = "<unk>", pad_token[] = "<pad>";
@@ -66,7 +67,7 @@ static clf_status set_template(json_int_t end, json_t *root)
         json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens", tokens));
 }
 
-/* The three that every vocabulary has, and the languages of those that translate into several. */
+/* The three that every vocabulary has. Languages count at the start of a text alone: clf_tokenizer.has_languages. */
 static clf_status set_added(const json_t *vocab, json_t *root)
 {
     const char *token;
@@ -74,11 +75,8 @@ static clf_status set_added(const json_t *vocab, json_t *root)
     CLF_TRY(clfi_make_set(root, "added_tokens", list));
     json_object_foreach((json_t *)vocab, token, id)
     {
-        const size_t size = strlen(token);
-        const bool is_language = size > 4 && strncmp(token, ">>", 2) == 0 && strcmp(token + size - 2, "<<") == 0;
-        const bool is_special = strcmp(token, end_token) == 0 || strcmp(token, unknown_token) == 0 || strcmp(token, pad_token) == 0;
-        if (is_special || is_language)
-            CLF_TRY(clfi_make_added(list, token, json_integer_value(id), is_special, false));
+        if (strcmp(token, end_token) == 0 || strcmp(token, unknown_token) == 0 || strcmp(token, pad_token) == 0)
+            CLF_TRY(clfi_make_added(list, token, json_integer_value(id), true, false));
     }
     return CLF_OK;
 }
@@ -110,6 +108,7 @@ clf_status clfi_tokenizer_open_marian(const char *spm_path, const char *vocab_pa
     CLF_GOTO(clfi_json_read(vocab_path, CLFI_MODEL_FILE_BYTES, &vocab));
     CLF_GOTO(make(&spm, spm_path, vocab, vocab_path, root));
     CLF_GOTO(clfi_tokenizer_from_parts(root, vocab_path, NULL, NULL, out));
+    (*out)->has_languages = true;
 done:
     json_decref(root);
     json_decref(vocab);

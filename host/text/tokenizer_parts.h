@@ -30,6 +30,7 @@ struct clf_tokenizer {
     bool needs_spans;    /* a part asks where its piece begins in the given text */
     bool cuts_left;      /* a longer text loses its first tokens, not its last */
     bool assumes_cut;    /* the vocabulary does not say how a text is cut */
+    bool has_languages;  /* a text, also one behind an added token, may begin with a language, ">>fra<<": an unknown one is <unk> */
     bool splits_special; /* special tokens written in a text are always text like any other */
     json_t *variables;   /* clfi_tokenizer_variables; NULL: those of the roles */
     json_t *chat_tokens; /* clfi_tokenizer_chat_tokens */

@@ -3,6 +3,7 @@
 #include "workload/reference_gemm.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define U_F32 0x1p-24
 
@@ -21,6 +22,11 @@ static double tanh_argument(double x)
     return 2 * sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
 }
 
+static double relu6(double x)
+{
+    return x < 0 ? 0 : x > 6 ? 6 : x;
+}
+
 double clfi_ref_activation(clf_activation kind, double x)
 {
     switch (kind) {
@@ -31,6 +37,12 @@ double clfi_ref_activation(clf_activation kind, double x)
     case CLF_ACTIVATION_SILU: return logistic(x, x);
     case CLF_ACTIVATION_SIGMOID: return logistic(1, x);
     case CLF_ACTIVATION_TANH: return tanh(x);
+    case CLF_ACTIVATION_GELU_10: return fmin(clfi_ref_activation(CLF_ACTIVATION_GELU, x), 10);
+    case CLF_ACTIVATION_MISH: return x * tanh(x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)));
+    case CLF_ACTIVATION_RELU2: return x < 0 ? 0 : x * x;
+    case CLF_ACTIVATION_RELU6: return relu6(x);
+    case CLF_ACTIVATION_LEAKY_RELU: return x < 0 ? 0.01 * x : x;
+    case CLF_ACTIVATION_HARDSWISH: return x * relu6(x + 3) / 6;
     default: return x;
     }
 }
@@ -40,15 +52,17 @@ double clfi_ref_activation_error(clf_activation kind, double x)
     if (kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU)
         return 0;
     /* Units of float32, flushed results, and for gelu_tanh the rounding of an exponent z < 0, which e^z magnifies by |z|. */
-    const double units = kind == CLF_ACTIVATION_GELU && x < 0 ? 6 : 3;
+    const bool is_gelu = kind == CLF_ACTIVATION_GELU || kind == CLF_ACTIVATION_GELU_10;
+    const double units = (is_gelu && x < 0) || kind == CLF_ACTIVATION_MISH ? 6 : 3;
     const double z = kind == CLF_ACTIVATION_GELU_TANH && x < 0 ? fabs(tanh_argument(x)) : 0;
     return (units + 2 * z) * 2 * U_F32 * fabs(clfi_ref_activation(kind, x)) + 0x1p-126 * (1 + fabs(x));
 }
 
-/* Largest |f'|. */
-static double largest_slope(clf_activation kind)
+double clfi_ref_activation_slope(clf_activation kind, double reach)
 {
-    return kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU ? 1.0 : 1.14;
+    const bool is_one = kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU || kind == CLF_ACTIVATION_RELU6 ||
+                        kind == CLF_ACTIVATION_LEAKY_RELU;
+    return kind == CLF_ACTIVATION_RELU2 ? 2 * reach : kind == CLF_ACTIVATION_HARDSWISH ? 1.5 : is_one ? 1.0 : 1.14;
 }
 
 /* Sums of the products of row i and of their magnitudes, row by row of b so that memory is read in order. */
@@ -88,7 +102,7 @@ void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound)
                                  fabs(g->alpha) * (loss.relative * magnitude + loss.of_term * (double)g->k) +
                                  0x1p-126 * (double)(g->k + 1);
             y[at] = f + residual;
-            bound[at] = largest_slope(g->activation) * error + clfi_ref_activation_error(g->activation, x) +
+            bound[at] = clfi_ref_activation_slope(g->activation, fabs(x) + error) * error + clfi_ref_activation_error(g->activation, x) +
                         (g->residual ? U_F32 * (fabs(f) + fabs(residual)) * 1.001 : 0);
         }
     }

@@ -15,6 +15,9 @@ double clfi_ref_activation(clf_activation kind, double x);
 /* Bound of the library's own error in f(x) for an exact float32 x. */
 double clfi_ref_activation_error(clf_activation kind, double x);
 
+/* Largest |f'| up to |x| = reach. */
+double clfi_ref_activation_slope(clf_activation kind, double reach);
+
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 

@@ -17,8 +17,14 @@ extern "C" {
  *   silu        x / (1 + exp(-x))
  *   sigmoid     1 / (1 + exp(-x)): the gate of the plain gated linear unit (Dauphin et al. 2017)
  *   tanh        tanh x
- * NaN stays NaN. sigmoid and tanh take infinities to 0, -1 and 1; the others keep +inf, and -inf gives 0 for relu and NaN for gelu and silu
- * (the product -inf * 0, as PyTorch computes it). */
+ *   gelu_10     min(gelu(x), 10)
+ *   mish        x tanh(log(1 + exp(x))) (Misra 2019)
+ *   relu2       max(0, x)^2 (So et al. 2021)
+ *   relu6       min(max(0, x), 6)
+ *   leaky_relu  x for x >= 0, else 0.01 x
+ *   hardswish   x min(max(0, x + 3), 6) / 6 (Howard et al. 2019)
+ * NaN stays NaN. sigmoid and tanh take infinities to 0, -1 and 1; +inf gives 10 for gelu_10 and 6 for relu6, the others keep it; -inf gives
+ * 0 for relu, relu2 and relu6, -inf for leaky_relu, and NaN for the others (the product -inf * 0, as PyTorch computes it). */
 #define CLF_ACTIVATION_MAP(X)      \
     X(NONE, "none")                \
     X(RELU, "relu")                \
@@ -27,7 +33,13 @@ extern "C" {
     X(GELU_QUICK, "gelu_quick")    \
     X(SILU, "silu")                \
     X(SIGMOID, "sigmoid")          \
-    X(TANH, "tanh")
+    X(TANH, "tanh")                \
+    X(GELU_10, "gelu_10")          \
+    X(MISH, "mish")                \
+    X(RELU2, "relu2")              \
+    X(RELU6, "relu6")              \
+    X(LEAKY_RELU, "leaky_relu")    \
+    X(HARDSWISH, "hardswish")
 
 typedef enum clf_activation {
 #define CLF_ENUM_ROW(id, name) CLF_ACTIVATION_##id,
@@ -43,8 +55,9 @@ CLF_API const char *clf_activation_name(clf_activation activation);
 CLF_API CLF_NODISCARD clf_status clf_activation_parse(const char *name, clf_activation *out);
 
 /* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued.
- * Error: at most 3 units in the last place of f32 (gelu: 6 for x < 0; gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3| for x < 0, where the
- * rounding of its argument grows with the exponential), then one rounding to y's type. Results below 2^-119, of x far below 0, may be 0.
+ * Error: at most 3 units in the last place of f32 (gelu and gelu_10: 6 for x < 0; mish: 6; gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3|
+ * for x < 0, where the rounding of its argument grows with the exponential), then one rounding to y's type. Results below 2^-119, of x far
+ * below 0, may be 0.
  * INVALID_ARGUMENT: shapes differ or a dtype is not a float. */
 CLF_API CLF_NODISCARD clf_status clf_activation_apply(clf_context *context, clf_activation kind, const clf_tensor *x, clf_tensor *y);
 

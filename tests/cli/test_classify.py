@@ -114,6 +114,11 @@ def check_printed(folder):
         config = json.load(file)
     label = "a\x1b[31mred\nline"
     with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+        json.dump({**config, "id2label": {"0": 7}}, file)
+    done = run("classify", copy, "the cat")
+    if done.returncode != 0 or done.stdout.split()[1:2] != ["7"]:
+        fail(f"a label that is a number: {done.stdout}{done.stderr}")
+    with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
         json.dump({**config, "id2label": {"0": label}}, file)
     with open(pairs, "w", encoding="utf-8") as file:
         file.write(json.dumps(["the cat", "sat\x1b on"]) + "\n" + json.dumps("alone") + "\n")

@@ -200,6 +200,15 @@ def check_chat():
     if "no chat template" not in done.stderr:
         fail(f"chat: {done.stderr}")
     with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "model")
+        shutil.copytree(source, copy, copy_function=shutil.copyfile)
+        for value, found in ((7, "integer 7"), ([{"name": "tool_use", "template": "a"}], "array"), ({"default": "a"}, "object")):
+            with open(os.path.join(copy, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+                json.dump({"chat_template": value}, file)
+            done = run("chat", copy, status=1)
+            if "tokenizer_config.json: chat_template: expected" not in done.stderr or found not in done.stderr:
+                fail(f"chat_template {value}: {done.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
         for entry in ("config.json", "model.safetensors", "tokenizer.json"):
             os.symlink(os.path.join(source, entry), os.path.join(folder, entry))
         with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:

@@ -209,6 +209,20 @@ def check_tables(name, prefix, folder):
             fail(f"{name}: {list(more)} that differ are not used")
 
 
+def check_languages():
+    """A language counts at the start of a text, also of one behind a special token; what has its form there and is none is <unk>:
+    MarianTokenizer's ids."""
+    for text, ids in ((">>fra<< the cat", [47, 5, 4, 3, 9, 6, 1]), ("the cat >>fra<< sat", [5, 4, 3, 9, 6, 3, 2, 14, 33, 2, 10, 1]),
+                      (">>deu<< the cat", [2, 5, 4, 3, 9, 6, 1]), (" >>fra<< a", [3, 2, 14, 33, 2, 15, 1]), (">>fra<<", [47, 1]),
+                      (">><< a", [2, 15, 1]), (">> a << b", [2, 3, 18, 1]), (">>a", [3, 2, 34, 1]),
+                      ("the</s>>>fra<< cat", [5, 4, 1, 47, 3, 9, 6, 1]), (">>fra<<>>fra<< a", [47, 3, 2, 14, 33, 2, 15, 1]),
+                      ("<unk>>>xx<< the", [2, 2, 5, 4, 1])):
+        got = lines_of("tokenize", os.path.join(families, "marian_pieces"), text)
+        if got != [ids]:
+            fail(f'"{text}": {got}, expected {ids}')
+
+
+check_languages()
 with tempfile.TemporaryDirectory() as temporary:
     names = folders(families)
     if not {"t5", "bart", "marian"} <= set(names):

@@ -99,8 +99,36 @@ static void later_tokens(void **state)
     assert_true(config.decoder.attention.is_causal);
 }
 
+/* Names of transformers' activations; those that are not element by element, or that nobody built, are refused by name. */
+static void activation_names(void **state)
+{
+    static const struct {
+        const char *name;
+        clf_activation activation;
+    } rows[] = {{"gelu_python", CLF_ACTIVATION_GELU},
+                {"gelu_10", CLF_ACTIVATION_GELU_10},
+                {"gelu_accurate", CLF_ACTIVATION_GELU_TANH},
+                {"gelu_python_tanh", CLF_ACTIVATION_GELU_TANH},
+                {"hardswish", CLF_ACTIVATION_HARDSWISH},
+                {"leaky_relu", CLF_ACTIVATION_LEAKY_RELU},
+                {"linear", CLF_ACTIVATION_NONE},
+                {"mish", CLF_ACTIVATION_MISH},
+                {"relu2", CLF_ACTIVATION_RELU2},
+                {"relu6", CLF_ACTIVATION_RELU6}};
+    static const char *const refused[] = {"laplace", "prelu", "sqrtsoftplus", "xielu", "mish2"};
+    clf_activation found;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_OK(clfi_model_activation_find("hidden_act", rows[i].name, &found));
+        assert_int_equal(found, rows[i].activation);
+    }
+    for (size_t i = 0; i < COUNT(refused); i++)
+        CHECK_FAILS(clfi_model_activation_find("hidden_act", refused[i], &found), CLF_UNSUPPORTED, refused[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(activations), cmocka_unit_test(rotary_bases), cmocka_unit_test(later_tokens)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activations), cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
+                                       cmocka_unit_test(later_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
