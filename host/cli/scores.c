@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "clformer/search.h"
 #include "op/gemm.h"
 #include "op/linear.h"
 #include "op/pooling.h"
-#include "op/top_k.h"
 
 enum { QUERY_BLOCK = 64, ROW_BLOCK = 65536 };
 
@@ -87,77 +87,53 @@ clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, con
     return CLF_OK;
 }
 
-/* Merges a block's candidates (falling) into the best so far (falling); earlier blocks have lower indices and win ties. */
-static void merge(float *values, int64_t *indices, size_t have, const float *more, const int32_t *places, size_t count, int64_t base,
-                  size_t k)
+/* What clf_search_best says, with the rows' indices widened. */
+static clf_status read_best(clf_context *context, const clf_search *search, size_t n, size_t k, float *values, int64_t *indices)
 {
-    float old_values[1024];
-    int64_t old_indices[1024];
-    memcpy(old_values, values, have * sizeof *values);
-    memcpy(old_indices, indices, have * sizeof *indices);
-    for (size_t i = 0, j = 0, at = 0; at < k && (i < have || j < count); at++) {
-        const bool take_old = i < have && (j >= count || old_values[i] >= more[j]);
-        values[at] = take_old ? old_values[i] : more[j];
-        indices[at] = take_old ? old_indices[i] : base + places[j];
-        if (take_old)
-            i++;
-        else
-            j++;
-    }
-}
-
-/* The k best of one block of rows for one block of queries. */
-static clf_status top_of_block(clf_context *context, const clf_tensor *queries, const clf_tensor *rows, int k, float *values,
-                               int32_t *places)
-{
-    clf_tensor *scores = NULL, *best = NULL, *where = NULL;
-    const int64_t dim[2] = {clf_tensor_dim(queries)[0], k};
-    const size_t count = (size_t)(dim[0] * dim[1]);
+    const int64_t dim[2] = {(int64_t)n, (int64_t)k};
+    clf_tensor *best = NULL, *where = NULL;
+    int32_t *places = NULL;
     clf_status st;
-    CLF_GOTO(score_block(context, queries, rows, &scores));
+    CLF_GOTO(clfi_alloc(n * k, sizeof *places, "best scores", &places));
     CLF_GOTO(clf_tensor_create(context, CLF_F32, 2, dim, &best));
     CLF_GOTO(clf_tensor_create(context, CLF_I32, 2, dim, &where));
-    CLF_GOTO(clfi_top_k(context, clfi_tensor_view(scores), k, clfi_tensor_view(best), clfi_tensor_view(where)));
-    CLF_GOTO(clf_tensor_read(best, values, count * sizeof *values));
-    CLF_GOTO(clf_tensor_read(where, places, count * sizeof *places));
+    CLF_GOTO(clf_search_best(search, best, where));
+    CLF_GOTO(clf_tensor_read(best, values, n * k * sizeof *values));
+    CLF_GOTO(clf_tensor_read(where, places, n * k * sizeof *places));
+    for (size_t i = 0; i < n * k; i++)
+        indices[i] = places[i];
 done:
-    clf_tensor_destroy(scores);
     clf_tensor_destroy(best);
     clf_tensor_destroy(where);
+    free(places);
     return st;
 }
 
 clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
                          size_t width, size_t k, float *values, int64_t *indices)
 {
-    if (k > CLFI_TOP_K_MAX || k > m)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "search: the %zu best of %zu rows: expected at most %zu", k, m, smaller(m, CLFI_TOP_K_MAX));
-    float *block_values = NULL;
-    int32_t *block_places = NULL;
-    clf_tensor *query_block = NULL, *row_block = NULL;
+    clf_search_params params = CLF_SEARCH_PARAMS_INIT;
+    clf_tensor *asked = NULL, *block = NULL;
+    clf_search *search = NULL;
     clf_status st;
-    CLF_GOTO(clfi_alloc(QUERY_BLOCK * k, sizeof *block_values, "best scores", &block_values));
-    CLF_GOTO(clfi_alloc(QUERY_BLOCK * k, sizeof *block_places, "best scores", &block_places));
+    if (k > m)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "search: the %zu best of %zu rows", k, m);
+    if (n == 0 || k == 0)
+        return CLF_OK;
+    params.metric = similarity == CLF_SIMILARITY_COSINE ? CLF_SEARCH_COSINE : CLF_SEARCH_DOT;
+    CLF_GOTO(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){(int64_t)n, (int64_t)width}, queries, &asked));
+    CLF_GOTO(clf_search_create(context, asked, (int64_t)k, &params, &search));
     for (size_t j = 0; j < m; j += ROW_BLOCK) {
-        const size_t count = smaller(ROW_BLOCK, m - j), block_k = smaller(k, count), have = smaller(k, j);
-        CLF_GOTO(upload(context, similarity, rows + j * width, count, width, &row_block));
-        for (size_t i = 0; i < n; i += QUERY_BLOCK) {
-            const size_t query_count = smaller(QUERY_BLOCK, n - i);
-            CLF_GOTO(upload(context, similarity, queries + i * width, query_count, width, &query_block));
-            CLF_GOTO(top_of_block(context, query_block, row_block, (int)block_k, block_values, block_places));
-            for (size_t q = 0; q < query_count; q++)
-                merge(values + (i + q) * k, indices + (i + q) * k, have, block_values + q * block_k, block_places + q * block_k, block_k,
-                      (int64_t)j, k);
-            clf_tensor_destroy(query_block);
-            query_block = NULL;
-        }
-        clf_tensor_destroy(row_block);
-        row_block = NULL;
+        const int64_t dim[2] = {(int64_t)smaller(ROW_BLOCK, m - j), (int64_t)width};
+        CLF_GOTO(clf_tensor_create_from(context, CLF_F32, 2, dim, rows + j * width, &block));
+        CLF_GOTO(clf_search_add(search, block));
+        clf_tensor_destroy(block);
+        block = NULL;
     }
+    st = read_best(context, search, n, k, values, indices);
 done:
-    clf_tensor_destroy(query_block);
-    clf_tensor_destroy(row_block);
-    free(block_values);
-    free(block_places);
+    clf_search_destroy(search);
+    clf_tensor_destroy(block);
+    clf_tensor_destroy(asked);
     return st;
 }

@@ -12,7 +12,7 @@
 clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
                             size_t width, float *out);
 
-/* For each of n queries the k best of m rows, best first, ties by lower index: values and indices [n, k]. k <= m. */
+/* For each of n queries the k best of m rows (clformer/search.h): values and indices [n, k]. k <= m < 2^31. */
 clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
                          size_t width, size_t k, float *values, int64_t *indices);
 

@@ -28,6 +28,7 @@ static const selftest_case cases[] = {
     {"embedding", "sum", &clfi_engine_tables[CLF_OP_EMBEDDING], clfi_selftest_embedding},
     {"pool", "kinds", &clfi_engine_tables[CLF_OP_POOL], clfi_selftest_pool},
     {"top_k", "rows", &clfi_engine_tables[CLF_OP_TOP_K], clfi_selftest_top_k},
+    {"search", "cosine", NULL, clfi_selftest_search},
     {"soft_cap", "logits", NULL, clfi_selftest_soft_cap},
     {"row_check", "rows", NULL, clfi_selftest_row_check},
     {"feed_forward", "gated", NULL, clfi_selftest_feed_forward},

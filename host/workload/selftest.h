@@ -45,6 +45,7 @@ clf_status clfi_selftest_dropout(clfi_selftest *test);
 clf_status clfi_selftest_embedding(clfi_selftest *test);
 clf_status clfi_selftest_pool(clfi_selftest *test);
 clf_status clfi_selftest_top_k(clfi_selftest *test);
+clf_status clfi_selftest_search(clfi_selftest *test);
 clf_status clfi_selftest_scoring(clfi_selftest *test);
 clf_status clfi_selftest_packed_attention(clfi_selftest *test);
 clf_status clfi_selftest_cached_attention(clfi_selftest *test);

@@ -31,6 +31,7 @@
 #include "clformer/model.h"
 #include "clformer/ops.h"
 #include "clformer/pronounce.h"
+#include "clformer/search.h"
 #include "clformer/softmax.h"
 #include "clformer/status.h"
 #include "clformer/tensor.h"
