@@ -145,7 +145,8 @@ static clf_status open_text(clf_model *model, const char *directory, bool has_we
     for (size_t i = 0; i < sentence.module_count; i++)
         info->layers_after += sentence.module[i].kind != CLF_MODULE_NORMALIZE;
     info->normalize = sentence.normalize;
-    info->max_tokens = sentence.max_tokens && sentence.max_tokens < info->max_positions ? sentence.max_tokens : info->max_positions;
+    const int64_t longest = has_encoder && network->source.trained ? network->source.trained : info->max_positions;
+    info->max_tokens = sentence.max_tokens && sentence.max_tokens < longest ? sentence.max_tokens : longest;
     return CLF_OK;
 }
 

@@ -16,6 +16,7 @@
 typedef struct clf_embedding_config {
     int64_t vocabulary;      /* V; 0: rows come as vectors, without embedding */
     int64_t max_positions;   /* longest sequence */
+    int64_t trained;         /* longest sequence that the model was made for, where longer ones run too; 0: max_positions */
     clf_positions positions; /* what is added; none where attention itself knows positions */
     int64_t position_offset; /* learned: position p is row p + offset of a table of offset + max_positions rows */
     bool skips_padding;      /* learned: padding tokens have the row before position 0's, and the others count without them */

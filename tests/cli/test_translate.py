@@ -222,6 +222,20 @@ def check_languages():
             fail(f'"{text}": {got}, expected {ids}')
 
 
+def check_long(folder):
+    """T5 reads texts of any length; those beyond n_positions are told, and translated all the same."""
+    copy = os.path.join(folder, "long")
+    shutil.copytree(os.path.join(families, "t5"), copy, copy_function=shutil.copyfile)
+    text = "the cat sat, the cat sat! the dog ran"
+    length = len(lines_of("tokenize", copy, text)[0])
+    done = run("translate", copy, text, "-n", "3")
+    for positions, is_told in ((length, False), (length - 1, True)):
+        change_json(os.path.join(copy, "config.json"), lambda config, most=positions: config.update(n_positions=most))
+        long = run("translate", copy, text, "-n", "3")
+        if long.stdout != done.stdout or (f"1 text was longer than the {positions} tokens" in long.stderr) != is_told:
+            fail(f"{length} tokens with n_positions {positions}: {long.stdout} {long.stderr}")
+
+
 check_languages()
 with tempfile.TemporaryDirectory() as temporary:
     names = folders(families)
@@ -234,5 +248,6 @@ with tempfile.TemporaryDirectory() as temporary:
     for entry, prefix in (("t5", ""), ("bart", "model."), ("marian", "model.")):
         check_tables(entry, prefix, temporary)
     check_rules(temporary)
+    check_long(temporary)
     check_refusals(temporary)
 finish()
