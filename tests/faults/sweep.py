@@ -36,6 +36,7 @@ POCL = "/etc/OpenCL/vendors/pocl.icd"
 TWO_DEVICES = {"OCL_ICD_VENDORS": POCL, "POCL_DEVICES": "pthread pthread"}  # and no others that a machine has
 EVERY_DRIVER = ("devices", "example")  # the others see that of their device alone: each start loads every driver that it sees
 OLD = b"what was here before\n"
+OLD_FINGERPRINT = b'{"schema": "clformer-embeddings", "what was here": "before"}\n'
 OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n'
 # After these nobody knows whether the device still uses what it was given: it must not be freed, so that leaving it is right.
 LEAVES_IN_USE = ("clFinish", "clWaitForEvents")
@@ -229,7 +230,8 @@ class Sweep:
         os.makedirs(os.path.join(place, "config", "clformer"), 0o700)
         shutil.copytree(self.cache_of(case, start), cache)
         os.chmod(cache, 0o700)
-        old = {name: OLD for name in case.outputs}
+        # Fingerprints replace what clformer made alone.
+        old = {name: OLD_FINGERPRINT if name.endswith(".npy.json") else OLD for name in case.outputs}
         if case.name == "tune":
             old[case.outputs[0]] = OLD_TUNED
         if case.name == "embed-shard":  # what is there is done
