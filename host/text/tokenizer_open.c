@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
@@ -13,7 +14,9 @@
 #include "text/tokenizer_marian.h"
 #include "text/tokenizer_older.h"
 #include "text/tokenizer_parts.h"
+#include "text/tokenizer_pipeline.h"
 #include "text/tokenizer_slow.h"
+#include "text/tokenizer_software.h"
 #include "text/tokenizer_variables.h"
 
 /* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
@@ -106,17 +109,6 @@ static clf_status put_lowercase(const char *path, json_t *root)
     return CLF_OK;
 }
 
-/* A tokenizer.json, or what was made in place of one. class NULL: tokenizer_config.json has no say in its parts. */
-static clf_status open_parts(const char *path, json_t *root, bool lowers, const clf_tokenizer_class *class, json_t *config,
-                             const char *config_path, clf_tokenizer **out)
-{
-    if (class)
-        CLF_TRY(clfi_tokenizer_class_edit(class, config, config_path, root));
-    if (lowers)
-        CLF_TRY(put_lowercase(path, root));
-    return clfi_tokenizer_from_parts(root, path, config, config_path, out);
-}
-
 /* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
 static clf_status check_lowercase(const json_t *config, const char *name)
 {
@@ -127,53 +119,104 @@ static clf_status check_lowercase(const json_t *config, const char *name)
     return CLF_OK;
 }
 
-static clf_status find_class(const char *directory, const json_t *config, const clf_tokenizer_class **out)
+/* A directory's files while its tokenizer is made. */
+typedef struct tokenizer_files {
+    const char *directory;
+    json_t *config; /* tokenizer_config.json; NULL: none */
+    char *config_path;
+    bool is_listed; /* the configuration itself lists the added tokens */
+    json_t *root;   /* tokenizer.json, or what was made in place of one; NULL: neither */
+    char *path;
+    const clf_tokenizer_class *class; /* whose keys go before tokenizer.json; NULL: none's do */
+    char *pipeline;                   /* the class whose parts take the place of tokenizer.json's; NULL: its own */
+} tokenizer_files;
+
+static clf_status find_class(tokenizer_files *f)
 {
     char name[CLFI_TOKENIZER_CLASS_BYTES];
-    CLF_TRY(clfi_tokenizer_class_name(directory, config, name));
-    *out = clfi_tokenizer_class_find(name);
-    return CLF_OK;
+    CLF_TRY(clfi_tokenizer_class_name(f->directory, f->config, name));
+    f->class = clfi_tokenizer_class_find(name);
+    return clfi_tokenizer_class_edit(f->class, f->config, f->config_path, f->root);
+}
+
+static clf_status need_config(tokenizer_files *f)
+{
+    static const char name[] = "tokenizer_config.json";
+    if (f->config)
+        return CLF_OK;
+    f->config = json_object();
+    if (!f->config)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", name);
+    return clfi_strdup(name, &f->config_path);
+}
+
+/* What the software that made the files makes of tokenizer.json. */
+static clf_status edit_root(tokenizer_files *f)
+{
+    bool is_five;
+    CLF_TRY(clfi_tokenizer_is_of_five(f->directory, f->config, &is_five));
+    if (is_five)
+        CLF_TRY(clfi_tokenizer_pipeline_class(f->directory, f->config, f->root, &f->pipeline));
+    if (!f->pipeline)
+        return is_five || !f->config ? CLF_OK : find_class(f);
+    CLF_TRY(need_config(f));
+    return clfi_tokenizer_pipeline_put(f->pipeline, f->config, f->config_path, f->is_listed, f->root, f->path);
+}
+
+static clf_status read_files(const char *directory, tokenizer_files *f)
+{
+    CLF_TRY(clfi_file_need(directory));
+    f->directory = directory;
+    CLF_TRY(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &f->config_path, &f->config));
+    f->is_listed = json_is_object(json_object_get(f->config, "added_tokens_decoder"));
+    CLF_TRY(clfi_tokenizer_read_older(directory, &f->config, &f->config_path));
+    CLF_TRY(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_JSON], &f->path, &f->root));
+    return f->root ? edit_root(f) : clfi_tokenizer_make_slow(directory, f->config, &f->root, &f->path);
+}
+
+static clf_status make(tokenizer_files *f, clf_tokenizer **out)
+{
+    bool lowers;
+    CLF_TRY(clfi_tokenizer_lowers(f->directory, &lowers));
+    if (f->root && lowers)
+        CLF_TRY(put_lowercase(f->path, f->root));
+    if (f->root)
+        return clfi_tokenizer_from_parts(f->root, f->path, f->config, f->config_path, out);
+    if (lowers && f->config)
+        CLF_TRY(check_lowercase(f->config, f->config_path));
+    return open_older(f->directory, f->config_path, f->config, out);
+}
+
+/* What the configuration says beside the parts. */
+static clf_status finish(tokenizer_files *f, clf_tokenizer *tokenizer)
+{
+    char class_name[CLFI_TOKENIZER_CLASS_BYTES];
+    if (f->config)
+        CLF_TRY(read_config(f->config, f->config_path, tokenizer));
+    CLF_TRY(clfi_tokenizer_class_name(f->directory, f->config, class_name));
+    CLF_TRY(clfi_tokenizer_read_variables(f->config, class_name, &tokenizer->variables));
+    tokenizer->pipeline = f->pipeline;
+    f->pipeline = NULL;
+    return f->class ? clfi_tokenizer_class_put_ends(f->class, f->config, f->config_path, tokenizer) : CLF_OK;
 }
 
 static clf_status open_files(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
-    bool lowers;
-    char *path = NULL, *config_path = NULL;
-    json_t *config = NULL, *root = NULL;
+    tokenizer_files f = {.config = NULL};
     clf_tokenizer *tokenizer = NULL;
-    const clf_tokenizer_class *class = NULL;
-    char class_name[CLFI_TOKENIZER_CLASS_BYTES];
-    CLF_TRY(clfi_file_need(directory));
-    CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &config_path, &config));
-    CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
-    CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_JSON], &path, &root));
-    CLF_GOTO(clfi_tokenizer_lowers(directory, &lowers));
-    if (root && config)
-        CLF_GOTO(find_class(directory, config, &class));
-    if (!root)
-        CLF_GOTO(clfi_tokenizer_make_slow(directory, config, &root, &path));
-    if (root) {
-        CLF_GOTO(open_parts(path, root, lowers, class, config, config_path, &tokenizer));
-    } else {
-        if (lowers && config)
-            CLF_GOTO(check_lowercase(config, config_path));
-        CLF_GOTO(open_older(directory, config_path, config, &tokenizer));
-    }
-    if (config)
-        CLF_GOTO(read_config(config, config_path, tokenizer));
-    CLF_GOTO(clfi_tokenizer_class_name(directory, config, class_name));
-    CLF_GOTO(clfi_tokenizer_read_variables(config, class_name, &tokenizer->variables));
-    if (class)
-        CLF_GOTO(clfi_tokenizer_class_put_ends(class, config, config_path, tokenizer));
+    CLF_GOTO(read_files(directory, &f));
+    CLF_GOTO(make(&f, &tokenizer));
+    CLF_GOTO(finish(&f, tokenizer));
     *out = tokenizer;
     tokenizer = NULL;
 done:
     clf_tokenizer_destroy(tokenizer);
-    json_decref(config);
-    json_decref(root);
-    free(path);
-    free(config_path);
+    json_decref(f.config);
+    json_decref(f.root);
+    free(f.path);
+    free(f.config_path);
+    free(f.pipeline);
     return st;
 }
 
