@@ -84,9 +84,21 @@ static clf_status append_template(cli_info_rows *info, json_t *list, const clf_t
     return st;
 }
 
+/* Whose chains they are: of files that transformers 5 made, those of the tokenizer's class. */
+static clf_status add_origin(cli_info_rows *info, const clf_tokenizer *tokenizer)
+{
+    clf_str text = CLF_STR_INIT;
+    if (tokenizer->pipeline)
+        CLF_TRY(clfi_str_appendf(&text, "%s of transformers 5", tokenizer->pipeline));
+    cli_info_text(info, "tokenizer_from", tokenizer->pipeline ? clfi_str_text(&text) : "its own file");
+    clfi_str_free(&text);
+    return CLF_OK;
+}
+
 /* The chain in the order in which a text passes it. */
 static clf_status add_tokenizer(cli_info_rows *info, const clf_tokenizer *tokenizer)
 {
+    CLF_TRY(add_origin(info, tokenizer));
     json_t *templates = json_array();
     clf_status st = append_template(info, templates, tokenizer, &tokenizer->post_processor.single);
     if (st == CLF_OK)

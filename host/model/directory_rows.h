@@ -18,6 +18,7 @@
 #define CLFI_ACCOUNT_MODALITIES CLFI_TRANSFORMER_SETTINGS ": modality_config"
 
 #define CLFI_BY_FILES "names files and programs, or how they keep numbers"
+#define CLFI_BY_CLASS "which software made the tokenizer, and which class: read by tokenizer_software.c"
 #define CLFI_BY_TRAINING "of training and of other tasks"
 #define CLFI_BY_TOKENS "tokens, which the tokenizer knows"
 #define CLFI_BY_TENSORS "the stored tensors tell it"
@@ -45,7 +46,8 @@
     X(CLFI_MODEL_CONFIG, "auto_map", HARMLESS, CLFI_BY_FILES)                                                                              \
     X(CLFI_MODEL_CONFIG, "_name_or_path", HARMLESS, CLFI_BY_FILES)                                                                         \
     X(CLFI_MODEL_CONFIG, "name_or_path", HARMLESS, CLFI_BY_FILES)                                                                          \
-    X(CLFI_MODEL_CONFIG, "transformers_version", HARMLESS, CLFI_BY_FILES)                                                                  \
+    X(CLFI_MODEL_CONFIG, "transformers_version", FOLLOWED, CLFI_BY_CLASS)                                                                  \
+    X(CLFI_MODEL_CONFIG, "tokenizer_class", FOLLOWED, CLFI_BY_CLASS)                                                                       \
     X(CLFI_MODEL_CONFIG, "torch_dtype", HARMLESS, CLFI_BY_FILES)                                                                           \
     X(CLFI_MODEL_CONFIG, "dtype", HARMLESS, CLFI_BY_FILES)                                                                                 \
     X(CLFI_MODEL_CONFIG, "use_cache", HARMLESS, CLFI_BY_FILES)                                                                             \

@@ -15,10 +15,17 @@
 #include "model/sentence_settings.h"
 #include "model/similarity.h"
 
+/* Whether the list says that another reader follows it, or that it changes nothing. */
 static bool is_idle(const char *file, const char *key)
 {
     const clf_account_row *row = clfi_account_find(file, key);
-    return row && row->verdict == CLF_ACCOUNT_HARMLESS;
+    return row && row->verdict != CLF_ACCOUNT_REFUSED;
+}
+
+static bool is_followed(const char *file, const char *key)
+{
+    const clf_account_row *row = clfi_account_find(file, key);
+    return row && row->verdict == CLF_ACCOUNT_FOLLOWED;
 }
 
 bool clfi_is_generation_key(const char *key)
@@ -101,14 +108,14 @@ clf_status clfi_unread_keys(const json_t *config, const clf_family *family, json
     return st;
 }
 
-/* A key is followed if it was looked for, unknown if it is among the unread, else harmless. */
+/* A key is followed if it was looked for or the list says so, unknown if it is among the unread, else harmless. */
 static clf_status add_keys(const json_t *json, const char *where, const json_t *seen, const json_t *unread, clf_directory_account *account)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)
     {
-        json_t **list = json_object_get(seen, key) ? &account->followed : &account->harmless;
+        json_t **list = json_object_get(seen, key) || is_followed(where, key) ? &account->followed : &account->harmless;
         for (size_t i = 0; i < json_array_size(unread); i++)
             if (strcmp(json_string_value(json_array_get(unread, i)), key) == 0)
                 list = &account->unknown;
