@@ -200,6 +200,24 @@ static clf_status finish(tokenizer_files *f, clf_tokenizer *tokenizer)
     return f->class ? clfi_tokenizer_class_put_ends(f->class, f->config, f->config_path, tokenizer) : CLF_OK;
 }
 
+static void close_files(tokenizer_files *f)
+{
+    json_decref(f->config);
+    json_decref(f->root);
+    free(f->path);
+    free(f->config_path);
+    free(f->pipeline);
+}
+
+clf_status clfi_tokenizer_read_root(const char *directory, json_t **out)
+{
+    tokenizer_files f = {.config = NULL};
+    const clf_status st = read_files(directory, &f);
+    *out = st == CLF_OK ? json_incref(f.root) : NULL;
+    close_files(&f);
+    return st;
+}
+
 static clf_status open_files(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
@@ -212,11 +230,7 @@ static clf_status open_files(const char *directory, clf_tokenizer **out)
     tokenizer = NULL;
 done:
     clf_tokenizer_destroy(tokenizer);
-    json_decref(f.config);
-    json_decref(f.root);
-    free(f.path);
-    free(f.config_path);
-    free(f.pipeline);
+    close_files(&f);
     return st;
 }
 

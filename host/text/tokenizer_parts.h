@@ -46,6 +46,11 @@ clf_status clfi_tokenizer_read_chains(const json_t *root, const char *name, clf_
  * FORMAT: want_id >= 0 and the id would be another. The model must be there. token->id is not read. */
 clf_status clfi_tokenizer_add_token(clf_tokenizer *tokenizer, const clf_added_token *token, int64_t want_id, const char *where);
 
+/* The parts that a directory's texts are cut with, in tokenizer.json's form: that file's with what tokenizer_config.json and the
+ * tokenizer's class change, or those made from an older tokenizer's files. *out: release it with json_decref; NULL: files of another form.
+ * Statuses as clf_tokenizer_open. */
+clf_status clfi_tokenizer_read_root(const char *directory, json_t **out);
+
 /* Of each role the key in tokenizer_config.json, "bos_token" ... */
 extern const char *const clfi_token_role_keys[CLF_TOKEN_ROLE_COUNT];
 

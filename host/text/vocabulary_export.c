@@ -283,10 +283,12 @@ done:
 
 static clf_status read_root(const char *directory, json_t **out)
 {
-    CLF_TRY(clfi_json_read_in(directory, file_name, NULL, out));
-    if (!*out)
+    char *path;
+    CLF_TRY(clfi_file_find(directory, file_name, &path));
+    if (!path)
         CLF_FAIL(CLF_NOT_FOUND, "%s: expected %s, there is none", directory, file_name);
-    return CLF_OK;
+    free(path);
+    return clfi_tokenizer_read_root(directory, out);
 }
 
 clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabulary_export *out)

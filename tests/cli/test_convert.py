@@ -186,9 +186,32 @@ def check_directories(folder):
             fail(key, values.get(key))
 
 
+def made_by(path, version):
+    """transformers 4 follows add_eos_token, transformers 5 what tokenizer.json itself adds."""
+    name = os.path.join(path, "config.json")
+    with open(name, encoding="utf-8") as file:
+        config = json.load(file)
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(dict(config, transformers_version=version), file)
+
+
+def check_class(folder):
+    """A directory of transformers 5 is written with the parts that its tokenizer's class builds."""
+    path, out = copy_of(folder, "qwen2", "class"), os.path.join(folder, "class.gguf")
+    with open(os.path.join(path, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"tokenizer_class": "Qwen2Tokenizer"}, file)
+    run("convert", path, out, "--weights", "f32")
+    if read_gguf(out)[0]["tokenizer.ggml.pre"][-5:] != b"qwen2":
+        fail("class", read_gguf(out)[0]["tokenizer.ggml.pre"])
+    both = [run("tokenize", model, "the cat\r\n\r\nsat, it's 123").stdout for model in (path, out)]
+    if both[0] != both[1]:
+        fail("class", both)
+
+
 def check_told(folder):
     """What the other files of a directory tell: tokens around texts and a penalty of repetitions."""
     path, out = copy_of(folder, "llama", "told"), os.path.join(folder, "told.gguf")
+    made_by(path, "4.57.3")
     for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5}),
                           ("tokenizer_config", {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>",
                                                 "add_eos_token": True})):
@@ -359,6 +382,7 @@ with tempfile.TemporaryDirectory() as temporary:
     check_trace(temporary)
     check_refusals(temporary)
     check_directories(temporary)
+    check_class(temporary)
     check_told(temporary)
     check_refused_directories(temporary)
 sys.exit(1 if failures else 0)
