@@ -332,7 +332,7 @@ static void test_refused_configurations(void **state)
         {"bart", "max_position_embeddings", json_integer(8), CLF_FORMAT, "embed_positions.weight: expected [10,16], found [11,16]"},
         {"bart", "vocab_size", json_integer(-1), CLF_FORMAT, "vocab_size"},
         {"bart", "vocab_size", json_integer(41), CLF_FORMAT, "model.shared.weight: expected [41,16], found [40,16]"},
-        {"bart", "activation_function", json_string("mish"), CLF_UNSUPPORTED, "activation_function \"mish\""},
+        {"bart", "activation_function", json_string("xielu"), CLF_UNSUPPORTED, "activation_function \"xielu\""},
         {"bart", "activation_function", json_true(), CLF_FORMAT, "activation_function"},
         {"bart", "scale_embedding", json_integer(1), CLF_FORMAT, "scale_embedding"},
         {"bart", "tie_word_embeddings", json_string("yes"), CLF_FORMAT, "tie_word_embeddings"},
