@@ -124,6 +124,7 @@ typedef struct tokenizer_files {
     const char *directory;
     json_t *config; /* tokenizer_config.json; NULL: none */
     char *config_path;
+    bool has_config; /* there is a tokenizer_config.json, not only older files whose keys it would have */
     bool is_listed; /* the configuration itself lists the added tokens */
     json_t *root;   /* tokenizer.json, or what was made in place of one; NULL: neither */
     char *path;
@@ -156,7 +157,7 @@ static clf_status edit_root(tokenizer_files *f)
     bool is_five;
     CLF_TRY(clfi_tokenizer_is_of_five(f->directory, f->config, &is_five));
     if (is_five)
-        CLF_TRY(clfi_tokenizer_pipeline_class(f->directory, f->config, f->root, &f->pipeline));
+        CLF_TRY(clfi_tokenizer_pipeline_class(f->directory, f->has_config ? f->config : NULL, f->root, &f->pipeline));
     if (!f->pipeline)
         return is_five || !f->config ? CLF_OK : find_class(f);
     CLF_TRY(need_config(f));
@@ -168,6 +169,7 @@ static clf_status read_files(const char *directory, tokenizer_files *f)
     CLF_TRY(clfi_file_need(directory));
     f->directory = directory;
     CLF_TRY(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &f->config_path, &f->config));
+    f->has_config = f->config != NULL;
     f->is_listed = json_is_object(json_object_get(f->config, "added_tokens_decoder"));
     CLF_TRY(clfi_tokenizer_read_older(directory, &f->config, &f->config_path));
     CLF_TRY(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_JSON], &f->path, &f->root));
