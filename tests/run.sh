@@ -216,15 +216,16 @@ test_fast() {
         -E '^model\..*\.(engines|spoiled)$'
 }
 
-run_tests() { # [--fast | --full | --faults]
-    local full= faults= fast=
+run_tests() { # [--fast | --full | --faults | --debian13]
+    local full= faults= fast= debian13=
     [ $# -le 1 ] || refuse "test: too many words: $*"
     case ${1:-} in
         --full) full=1 ;;
         --faults) faults=1 ;;
         --fast) fast=1 ;;
+        --debian13) debian13=1 ;;
         '') ;;
-        *) refuse "test: unknown option \"$1\"; expected --fast, --full or --faults" ;;
+        *) refuse "test: unknown option \"$1\"; expected --fast, --full, --faults or --debian13" ;;
     esac
     check_tree
     if [ -n "${CLF_MODEL_DIR:-}" ]; then
@@ -244,9 +245,6 @@ run_tests() { # [--fast | --full | --faults]
     need_file '/etc/OpenCL/vendors/pocl*.icd' pocl-opencl-icd
     need_program parallel parallel # a recipe of host/cli/recipes
     if [ -n "$full" ]; then
-        # shellcheck source=tests/debian13/run.sh
-        . tests/debian13/run.sh
-        if [ "$(id -u)" -eq 0 ]; then need_program debootstrap debootstrap; fi
         need_program g++ g++
         need_program clang-15 clang-15
         need_file /usr/lib/clc/amdgcn--amdhsa.bc libclc-15
@@ -259,6 +257,11 @@ run_tests() { # [--fast | --full | --faults]
         need_file /usr/sbin/slurmd slurmd
         need_file /usr/sbin/munged munge
         need_program rsvg-convert librsvg2-bin # pictures of reports are drawn by it, too
+    fi
+    if [ -n "$debian13" ]; then
+        # shellcheck source=tests/debian13/run.sh
+        . tests/debian13/run.sh
+        if [ "$(id -u)" -eq 0 ]; then need_program debootstrap debootstrap; fi
     fi
     local fetches=
     [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
@@ -286,6 +289,11 @@ run_tests() { # [--fast | --full | --faults]
     [ -z "$full" ] || export POCL_WORK_GROUP_SPECIALIZATION=0
     rm -rf build/kernels
     part "unit tests (no device)" 1 run_ctest build -L '^unit$'
+    if [ -n "$debian13" ]; then
+        part "Debian 13: quickstart, PoCL 6, rusticl, GCC 14, clang 19" "$(minutes_of 16)" test_debian13
+        finish_tests "$start"
+        return
+    fi
     if [ -n "$fast" ]; then
         part "numbers of every op, layer and family of models on PoCL" "$(minutes_of 8)" test_fast
         finish_tests "$start"
@@ -302,7 +310,6 @@ run_tests() { # [--fast | --full | --faults]
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
         part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
-        part "Debian 13: quickstart, PoCL 6, rusticl, GCC 14, clang 19" "$(minutes_of 16)" test_debian13
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
