@@ -226,8 +226,12 @@ static clf_status put_standards(const pipeline *p)
             CLF_TRY(clfi_make_set(p->config, key, json_incref(value)));
         } else if (json_is_object(value) && json_is_string(own)) {
             json_t *token = json_copy(value);
-            CLF_TRY(clfi_make_set(p->config, key, token));
-            CLF_TRY(clfi_make_set(token, "content", json_incref(own)));
+            const clf_status st = clfi_make_set(token, "content", json_incref(own));
+            if (st != CLF_OK) {
+                json_decref(token);
+                return st;
+            }
+            CLF_TRY(clfi_make_set(p->config, key, token)); /* which frees the plain text */
         }
     }
     return CLF_OK;
