@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/attention_map.h"
 #include "cli/heatmap_layout.h"
-#include "cli/inputs.h"
+#include "jobs/inputs.h"
 #include "io/npy.h"
 #include "tensor/view.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/scores.h"
+#include "jobs/scores.h"
 
 enum { LEAST_TEXTS = 10, SAMPLE = 4096, QUERIES = 256 };
 

@@ -3,7 +3,7 @@
 #ifndef CLFI_CLI_CHANCE_H
 #define CLFI_CLI_CHANCE_H
 
-#include "cli/embedding.h"
+#include "jobs/embedding.h"
 #include "model/similarity.h"
 
 /* out[q]: the best score that query q would get in a corpus of n texts none of which has to do with it,

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "cli/terminal.h"
+#include "console/terminal.h"
 #include "text/tokenizer.h"
 
 enum { MARK_BYTES = 4 };

@@ -13,8 +13,8 @@
 #include "bench/record.h"
 #include "bench/table.h"
 #include "cli/commands.h"
-#include "cli/platform_guard.h"
-#include "cli/progress.h"
+#include "jobs/platform_guard.h"
+#include "console/progress.h"
 
 static volatile sig_atomic_t stop; /* the signal that interrupted */
 

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/classifying.h"
+#include "jobs/classifying.h"
 #include "cli/commands.h"
-#include "cli/embedding.h"
-#include "cli/json_line.h"
-#include "cli/progress.h"
-#include "cli/standard_output.h"
-#include "cli/terminal.h"
+#include "jobs/embedding.h"
+#include "console/json_line.h"
+#include "console/progress.h"
+#include "console/standard_output.h"
+#include "console/terminal.h"
 
 typedef struct classify_job {
     cli_classifying options;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
-#include "cli/json_line.h"
+#include "console/json_line.h"
 #include "report/compare.h"
 
 /* "5%" or "5" as 0.05. */

@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
-#include "cli/inputs.h"
-#include "cli/json_line.h"
-#include "cli/standard_output.h"
+#include "jobs/inputs.h"
+#include "console/json_line.h"
+#include "console/standard_output.h"
 #include "clformer/tokenizer.h"
 #include "io/json.h"
 

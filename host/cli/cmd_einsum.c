@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
-#include "cli/npy_output.h"
+#include "jobs/npy_output.h"
 #include "cli/npy_tensor.h"
-#include "cli/session.h"
+#include "jobs/session.h"
 #include "clformer/einsum.h"
 #include "io/npy.h"
 

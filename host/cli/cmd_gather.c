@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
-#include "cli/embedding.h"
-#include "cli/progress.h"
-#include "cli/shards.h"
+#include "jobs/embedding.h"
+#include "console/progress.h"
+#include "jobs/shards.h"
 
 typedef struct gathering {
     cli_job job;      /* the manifest's */

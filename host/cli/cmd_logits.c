@@ -5,10 +5,10 @@
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
-#include "cli/inputs.h"
-#include "cli/npy_output.h"
-#include "cli/progress.h"
-#include "cli/session.h"
+#include "jobs/inputs.h"
+#include "jobs/npy_output.h"
+#include "console/progress.h"
+#include "jobs/session.h"
 
 typedef struct rows {
     float *values;

@@ -8,11 +8,11 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/npy_output.h"
+#include "jobs/npy_output.h"
 #include "cli/npy_tensor.h"
 #include "cli/op_row.h"
-#include "cli/standard_output.h"
-#include "cli/terminal.h"
+#include "console/standard_output.h"
+#include "console/terminal.h"
 
 static const op_row *const rows[] = {
     &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
@@ -117,9 +117,16 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     cli_option table[OP_MAX_OPTIONS];
     const size_t count = make_table(row, &job, table);
     snprintf(name, sizeof name, "%s %s", self->name, row->name);
-    clf_status st =
-        cli_parse(&(cli_command){name, row->arguments, row->summary, NULL, self->first_file, self->last_file, 0, self->shares_work}, table,
-                  count, argc, argv, &job.file_count);
+    clf_status st = cli_parse(&(cli_command){name,
+                                             row->arguments,
+                                             row->summary,
+                                             NULL,
+                                             self->first_file,
+                                             self->last_file,
+                                             0,
+                                             self->shares_work,
+                                             {row->examples[0], row->examples[1]}},
+                              table, count, argc, argv, &job.file_count);
     if (st != CLF_OK) {
         st = st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_OPTION") : cli_npy_fault(st);
     } else {

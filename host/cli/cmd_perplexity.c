@@ -10,9 +10,9 @@
 #include "base/text_start.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
-#include "cli/inputs.h"
-#include "cli/progress.h"
-#include "cli/session.h"
+#include "jobs/inputs.h"
+#include "console/progress.h"
+#include "jobs/session.h"
 
 enum { DEFAULT_WINDOW = 512, LIMIT_BYTES = 1 << 30 };
 

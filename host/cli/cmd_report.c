@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/output_format.h"
+#include "console/output_format.h"
 #include "report/report.h"
 
 #define FORMATS "html|svg|md"

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/classifying.h"
+#include "jobs/classifying.h"
 #include "cli/commands.h"
-#include "cli/embedding.h"
-#include "cli/json_line.h"
-#include "cli/pool.h"
-#include "cli/progress.h"
-#include "cli/reranking.h"
-#include "cli/terminal.h"
+#include "jobs/embedding.h"
+#include "console/json_line.h"
+#include "jobs/pool.h"
+#include "console/progress.h"
+#include "jobs/reranking.h"
+#include "console/terminal.h"
 
 static clf_status print_json(clf_text query, const cli_collection *texts, const size_t *order, size_t count)
 {

@@ -9,11 +9,11 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/embedding.h"
-#include "cli/json_line.h"
-#include "cli/progress.h"
-#include "cli/scores.h"
-#include "cli/terminal.h"
+#include "jobs/embedding.h"
+#include "console/json_line.h"
+#include "console/progress.h"
+#include "jobs/scores.h"
+#include "console/terminal.h"
 
 static json_t *matrix_json(const float *scores, size_t n)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
-#include "cli/json_line.h"
-#include "cli/standard_output.h"
-#include "cli/tokenizer_note.h"
+#include "jobs/inputs.h"
+#include "console/json_line.h"
+#include "console/standard_output.h"
+#include "jobs/tokenizer_note.h"
 #include "text/tokenizer.h"
 
 typedef enum cli_token_form { AS_IDS, AS_TEXT, AS_JSON } cli_token_form;

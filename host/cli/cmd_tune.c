@@ -7,8 +7,8 @@
 
 #include "base/str.h"
 #include "cli/commands.h"
-#include "cli/platform_guard.h"
-#include "cli/progress.h"
+#include "jobs/platform_guard.h"
+#include "console/progress.h"
 #include "op/tuned_file.h"
 #include "tune/tune.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/fingerprint.h"
-#include "cli/progress.h"
+#include "jobs/fingerprint.h"
+#include "console/progress.h"
 
 /* Rounding and reduced precision stay above, another model, pooling or tokenizer far below. */
 static const double least_cosine = 0.999;

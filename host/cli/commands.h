@@ -3,7 +3,7 @@
 #ifndef CLFI_CLI_COMMANDS_H
 #define CLFI_CLI_COMMANDS_H
 
-#include "cli/options.h"
+#include "console/options.h"
 
 int cmd_attention(const cli_command *self, int argc, char **argv);
 int cmd_bench(const cli_command *self, int argc, char **argv);

@@ -11,11 +11,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "cli/inputs.h"
-#include "cli/json_line.h"
-#include "cli/progress.h"
-#include "cli/standard_output.h"
-#include "cli/terminal.h"
+#include "jobs/inputs.h"
+#include "console/json_line.h"
+#include "console/progress.h"
+#include "console/standard_output.h"
+#include "console/terminal.h"
 #include "model/model.h"
 
 /* What is known of one prompt's text. */

@@ -4,7 +4,7 @@
 #define CLFI_CLI_GENERATED_TEXTS_H
 
 #include "cli/generation.h"
-#include "cli/session.h"
+#include "jobs/session.h"
 
 /* What a command of prompts was given. */
 typedef struct cli_generating {

@@ -3,7 +3,7 @@
 #ifndef CLFI_CLI_GENERATION_H
 #define CLFI_CLI_GENERATION_H
 
-#include "cli/options.h"
+#include "console/options.h"
 #include "clformer/generate.h"
 
 typedef struct cli_generation {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/file.h"
-#include "cli/output_format.h"
+#include "console/output_format.h"
 
 /* How values become colours. */
 typedef enum cli_heatmap_scale {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/terminal.h"
+#include "console/terminal.h"
 #include "model/unread_keys.h"
 #include "clformer/generate.h"
 #include "io/checkpoint_gguf.h"

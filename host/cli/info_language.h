@@ -4,7 +4,7 @@
 #define CLFI_CLI_INFO_LANGUAGE_H
 
 #include "cli/info_rows.h"
-#include "cli/session.h"
+#include "jobs/session.h"
 #include "model/family.h"
 #include "model/memory_plan.h"
 

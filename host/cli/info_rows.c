@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json_line.h"
-#include "cli/terminal.h"
+#include "console/json_line.h"
+#include "console/terminal.h"
 
 void cli_info_add(cli_info_rows *info, const char *name, json_t *value)
 {

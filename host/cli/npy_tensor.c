@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/npy_output.h"
+#include "jobs/npy_output.h"
 
 clf_status cli_npy_fault(clf_status st)
 {

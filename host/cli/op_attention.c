@@ -85,13 +85,15 @@ static clf_status attention_run(op_job *job)
     return clf_attention(job->session.context, inputs[0], inputs[1], inputs[2], &params, job->result);
 }
 
-const op_row op_attention_row = {"attention",
-                                 "q.npy [k.npy [v.npy]] -o OUT.npy",
-                                 "softmax(score(q, k)) v for q [B, Q, dq], k [B, K, dk], v [B, K, dv].",
-                                 1,
-                                 3,
-                                 attention_options,
-                                 attention_run};
+const op_row op_attention_row = {
+    "attention",
+    "q.npy [k.npy [v.npy]] -o OUT.npy",
+    "softmax(score(q, k)) v for q [B, Q, dq], k [B, K, dk], v [B, K, dv].",
+    1,
+    3,
+    attention_options,
+    attention_run,
+    {"op attention q.npy k.npy v.npy --causal -o out.npy", "op attention q.npy k.npy v.npy --weights w.npy -o out.npy"}};
 
 static size_t mha_options(op_job *job, cli_option *table)
 {
@@ -161,4 +163,6 @@ const op_row op_mha_row = {"mha",
                            1,
                            3,
                            mha_options,
-                           mha_run};
+                           mha_run,
+                           {"op mha x.npy --params attention.safetensors --heads 12 -o y.npy",
+                            "op mha q.npy m.npy --params attention.safetensors --heads 8 --layout lnd"}};

@@ -31,8 +31,14 @@ static clf_status activation_run(op_job *job)
     return clf_activation_apply(job->session.context, kind, x, job->result);
 }
 
-const op_row op_activation_row = {
-    "activation", "x.npy --kind K -o OUT.npy", "An activation function of every element.", 1, 1, activation_options, activation_run};
+const op_row op_activation_row = {"activation",
+                                  "x.npy --kind K -o OUT.npy",
+                                  "An activation function of every element.",
+                                  1,
+                                  1,
+                                  activation_options,
+                                  activation_run,
+                                  {"op activation x.npy --kind gelu -o y.npy", "op activation x.npy --kind silu --dtype f16 -o y.npy"}};
 
 static size_t positional_encoding_options(op_job *job, cli_option *table)
 {
@@ -54,10 +60,12 @@ static clf_status positional_encoding_run(op_job *job)
     return clf_positional_encoding(job->session.context, job->result);
 }
 
-const op_row op_positional_encoding_row = {"positional_encoding",
-                                           "--length L --dim D -o OUT.npy",
-                                           "sin(p w_i) and cos(p w_i) in turn, w_i = 10000^(-2i/D), for positions 0 to L-1: [L, D].",
-                                           0,
-                                           0,
-                                           positional_encoding_options,
-                                           positional_encoding_run};
+const op_row op_positional_encoding_row = {
+    "positional_encoding",
+    "--length L --dim D -o OUT.npy",
+    "sin(p w_i) and cos(p w_i) in turn, w_i = 10000^(-2i/D), for positions 0 to L-1: [L, D].",
+    0,
+    0,
+    positional_encoding_options,
+    positional_encoding_run,
+    {"op positional_encoding --length 512 --dim 64 -o p.npy", "op positional_encoding --length 512 --dim 64 --dtype f16 -o p.npy"}};

@@ -56,12 +56,20 @@ static clf_status rms_norm_run(op_job *job)
     return clf_rms_norm(job->session.context, x, &params, job->result);
 }
 
-const op_row op_layer_norm_row = {"layer_norm",
-                                  "x.npy [gamma.npy [beta.npy]] -o OUT.npy",
-                                  "(x - mean) / sqrt(var + eps) * gamma + beta over the last axes; gamma and beta have their shape.",
-                                  1,
-                                  3,
-                                  norm_options,
-                                  layer_norm_run};
-const op_row op_rms_norm_row = {
-    "rms_norm", "x.npy [gamma.npy] -o OUT.npy", "x / sqrt(mean(x^2) + eps) * gamma over the last axes.", 1, 2, norm_options, rms_norm_run};
+const op_row op_layer_norm_row = {
+    "layer_norm",
+    "x.npy [gamma.npy [beta.npy]] -o OUT.npy",
+    "(x - mean) / sqrt(var + eps) * gamma + beta over the last axes; gamma and beta have their shape.",
+    1,
+    3,
+    norm_options,
+    layer_norm_run,
+    {"op layer_norm x.npy gamma.npy beta.npy -o y.npy", "op layer_norm x.npy --residual r.npy --eps 1e-12 -o y.npy"}};
+const op_row op_rms_norm_row = {"rms_norm",
+                                "x.npy [gamma.npy] -o OUT.npy",
+                                "x / sqrt(mean(x^2) + eps) * gamma over the last axes.",
+                                1,
+                                2,
+                                norm_options,
+                                rms_norm_run,
+                                {"op rms_norm x.npy gamma.npy -o y.npy", "op rms_norm x.npy --axes 2 -o y.npy"}};

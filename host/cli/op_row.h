@@ -4,7 +4,7 @@
 #define CLFI_CLI_OP_ROW_H
 
 #include "cli/npy_tensor.h"
-#include "cli/session.h"
+#include "jobs/session.h"
 #include "clformer/masks.h"
 
 enum { OP_MAX_OPTIONS = 24, OP_MAX_TENSORS = 24 };
@@ -43,6 +43,7 @@ typedef struct op_row {
     int least_files, most_files;
     size_t (*options)(op_job *job, cli_option *table); /* fills the op's own rows; returns how many */
     clf_status (*run)(op_job *job);                    /* sets job->result */
+    const char *examples[CLI_EXAMPLES];                /* as cli_command has them */
 } op_row;
 
 extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op_rms_norm_row, op_activation_row, op_attention_row,

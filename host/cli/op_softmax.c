@@ -68,7 +68,8 @@ const op_row op_softmax_row = {"softmax",
                                1,
                                1,
                                softmax_options,
-                               softmax_run};
+                               softmax_run,
+                               {"op softmax scores.npy -o weights.npy", "op softmax scores.npy --axis 1 --scale 0.125 -o weights.npy"}};
 
 static size_t masked_softmax_options(op_job *job, cli_option *table)
 {
@@ -90,6 +91,12 @@ static clf_status masked_softmax_run(op_job *job)
     return clf_masked_softmax(job->session.context, x, lengths, (clf_empty_rows)job->policy, job->result);
 }
 
-const op_row op_masked_softmax_row = {
-    "masked_softmax",       "x.npy -o OUT.npy", "Softmax along the last axis of x [batch, queries, keys] up to valid lengths.", 1, 1,
-    masked_softmax_options, masked_softmax_run};
+const op_row op_masked_softmax_row = {"masked_softmax",
+                                      "x.npy -o OUT.npy",
+                                      "Softmax along the last axis of x [batch, queries, keys] up to valid lengths.",
+                                      1,
+                                      1,
+                                      masked_softmax_options,
+                                      masked_softmax_run,
+                                      {"op masked_softmax scores.npy --lengths lengths.npy -o weights.npy",
+                                       "op masked_softmax scores.npy --lengths lengths.npy --policy uniform"}};

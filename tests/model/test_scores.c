@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores of more queries and rows than one block holds, against the host. */
-#include "cli/scores.h"
+#include "jobs/scores.h"
 
 #include <stdlib.h>
 

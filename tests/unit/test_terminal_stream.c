@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a terminal gets of text that would drive it, however the text is cut into writes; a file gets each byte. */
-#include "cli/terminal_stream.h"
+#include "console/terminal_stream.h"
 
 #include <pty.h>
 #include <stdio.h>

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* What commands tell about a model's files before they use it. */
-#ifndef CLFI_CLI_ACCOUNT_NOTE_H
-#define CLFI_CLI_ACCOUNT_NOTE_H
-
-/* Tells once in the program, on standard error, which keys of the sentence-transformers files of the model in `path` nothing reads. */
-void cli_account_note(const char *path);
-
-#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Width by utf8proc's tables. */
+#include "console/terminal.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <utf8proc.h>
+
+#include "base/str.h"
+#include "base/utf8.h"
+
+enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20 };
+
+int cli_terminal_columns(int fd)
+{
+    struct winsize size;
+    if (!isatty(fd))
+        return 0;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
+}
+
+static uint32_t shown(uint32_t code)
+{
+    return code == CLFI_UTF8_INVALID ? (uint32_t)REPLACEMENT : clfi_utf8_is_printable(code) ? code : ' ';
+}
+
+static void put(FILE *stream, uint32_t code)
+{
+    unsigned char bytes[4];
+    fwrite(bytes, 1, clfi_utf8_encode(code, bytes), stream);
+}
+
+/* Columns of the whole text. */
+static int width_of(const unsigned char *text, size_t size)
+{
+    int columns = 0;
+    uint32_t code;
+    for (size_t i = 0; i < size && columns < 1 << 20;) {
+        i += clfi_utf8_decode(text + i, size - i, &code);
+        columns += utf8proc_charwidth((utf8proc_int32_t)shown(code));
+    }
+    return columns;
+}
+
+int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    const bool is_cut = columns > 0 && width_of(bytes, size) > columns;
+    int used = 0;
+    uint32_t code;
+    for (size_t i = 0; i < size;) {
+        i += clfi_utf8_decode(bytes + i, size - i, &code);
+        const int more = utf8proc_charwidth((utf8proc_int32_t)shown(code));
+        if (is_cut && used + more > columns - 1)
+            break;
+        put(stream, shown(code));
+        used += more;
+    }
+    if (is_cut)
+        put(stream, ELLIPSIS);
+    return used + is_cut;
+}
+
+/* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. */
+static void print_words(FILE *stream, int indent, int used, const char *text)
+{
+    const int columns = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO), width = columns ? columns : USUAL_COLUMNS;
+    const bool wraps = width - indent >= LEAST_COLUMNS; /* else every word would be a line */
+    bool is_first = true;                               /* in its line */
+    for (const char *at = text; *at; is_first = false) {
+        const int word = (int)strcspn(at, " ");
+        if (wraps && !is_first && used + 1 + word >= width) {
+            used = fprintf(stream, "\n%*s", indent, "") - 1;
+            is_first = true;
+        }
+        used += fprintf(stream, "%s%.*s", is_first ? "" : " ", word, at);
+        at += word + (at[word] == ' ');
+    }
+    putc('\n', stream);
+}
+
+void cli_print_text(FILE *stream, int first, int indent, const char *text)
+{
+    fprintf(stream, "%*s", first, "");
+    print_words(stream, indent, first, text);
+}
+
+void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
+{
+    const int indent = columns + 3;
+    const int size = fprintf(stream, "  %s", name); /* two spaces at least before the text */
+    const int used = size < indent ? size + fprintf(stream, "%*s", indent - size, "") : fprintf(stream, "\n%*s", indent, "") - 1;
+    print_words(stream, indent, used, text);
+}
+
+json_t *cli_text_json(const char *text, size_t size)
+{
+    json_t *string = json_stringn(text, size);
+    clf_str clean = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    uint32_t code;
+    for (size_t i = 0; !string && st == CLF_OK && i < size;) {
+        i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        st = clfi_str_append_code_point(&clean, code == CLFI_UTF8_INVALID ? (uint32_t)REPLACEMENT : code);
+    }
+    if (!string && st == CLF_OK)
+        string = json_stringn(clfi_str_text(&clean), clean.length);
+    clfi_str_free(&clean);
+    return string;
+}

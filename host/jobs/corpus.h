@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The corpus of a search: its embeddings, its texts, and where each text comes from. */
+#ifndef CLFI_JOBS_CORPUS_H
+#define CLFI_JOBS_CORPUS_H
+
+#include "jobs/embedding.h"
+
+typedef struct cli_corpus {
+    cli_collection rows; /* embeddings [rows.count, width] and texts, each only where they are known to this process */
+    size_t texts;        /* number of texts, in the order of the files */
+    cli_place *places;   /* of each text */
+    size_t place_capacity;
+    clf_str fields;     /* of each text that is a member of a JSON object: the object's other members as JSON */
+    size_t *field_ends; /* text i has fields[field_ends[i-1] .. field_ends[i]) */
+    size_t field_capacity;
+} cli_corpus;
+
+/* Adds a text that the inputs meet, with its place and fields. OUT_OF_MEMORY. */
+clf_status cli_corpus_add(cli_corpus *corpus, const cli_met_text *met);
+
+/* The same as cli_inputs' `meets`; every text is taken. */
+clf_status cli_corpus_meet(void *corpus, const cli_met_text *met, bool *out_taken);
+
+/* A sink for the embeddings alone. */
+clf_status cli_corpus_collect(void *corpus, const cli_embedded *window);
+
+/* The other members of text i's object, to be released; NULL: it has none. OUT_OF_MEMORY. */
+clf_status cli_corpus_fields(const cli_corpus *corpus, size_t i, json_t **out);
+
+void cli_corpus_free(cli_corpus *corpus);
+
+#endif

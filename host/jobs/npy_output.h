@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy files that are nobody's embeddings: what tells of embeddings that stood under the same name before goes with them. */
+#ifndef CLFI_JOBS_NPY_OUTPUT_H
+#define CLFI_JOBS_NPY_OUTPUT_H
+
+#include "io/npy.h"
+
+/* clfi_npy_write; IO also where the fingerprint of what was there cannot be removed. */
+clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
+
+/* Commits an array that was written row by row (clfi_npy_writer_finish), and with it another output of the same command (NULL: none): both,
+ * or where one fails neither. Closes both in any case. */
+clf_status cli_npy_commit(clf_atomic_file *file, clf_atomic_file *beside);
+
+#endif

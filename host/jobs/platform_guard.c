@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Handlers of signals and of exit around enumeration, which start the program again. */
+#include "jobs/platform_guard.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "jobs/platform_probe.h"
+
+#define CRASHED "CLF_DRIVER_CRASHED" /* in the environment of the second start */
+
+extern char **environ;
+
+static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static struct sigaction before[COUNT(numbers)];
+static bool is_armed, stays;
+static char **arguments, *folder;
+static pid_t armed_by;
+static pid_t owner; /* of the folder: a process that it forked leaves it alone */
+
+/* A copy of the pointers, for reading the options moves the program's own. Without memory for it nothing is guarded. */
+void cli_platforms_arguments(int argc, char **argv)
+{
+    if (clfi_alloc((size_t)argc + 1, sizeof *arguments, "arguments", &arguments) == CLF_OK)
+        memcpy(arguments, argv, (size_t)argc * sizeof *argv);
+}
+
+/* execve is one of the calls that POSIX allows here. */
+static void start_again(int number)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_UNBLOCK, &all, NULL); /* a blocked signal stays blocked in what is started */
+    execve("/proc/self/exe", arguments, environ);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* The second time: no driver crashes while it is loaded, but one does with its device. */
+static void tell_crash(int number)
+{
+    static const char text[] = "clformer: an OpenCL driver crashes while its device is opened; clformer devices names the drivers, and "
+                               "OCL_ICD_VENDORS=FILE.icd loads one alone\n";
+    const ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    raise(number); /* the handler is gone: it ends the program when this one returns */
+}
+
+/* A driver that calls exit while it is loaded. */
+static void tell_exit(void)
+{
+    static const char text[] = "clformer: an OpenCL driver ends the program while its device is opened; clformer devices names the "
+                               "drivers\n";
+    if (!is_armed || getpid() != armed_by) /* a process that the driver forked */
+        return;
+    if (!stays)
+        execve("/proc/self/exe", arguments, environ);
+    const ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(EXIT_FAILURE);
+}
+
+static void arm(void (*handler)(int number))
+{
+    armed_by = getpid();
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        sigaction(numbers[i], &action, &before[i]);
+    is_armed = true;
+}
+
+static void remove_folder(void)
+{
+    if (getpid() == owner)
+        cli_platforms_release(folder);
+    folder = NULL;
+}
+
+void cli_platforms_stay(void)
+{
+    stays = true;
+}
+
+clf_status cli_platforms_leave_out(bool tells, clf_str *notes)
+{
+    clf_str found = CLF_STR_INIT;
+    unsetenv(CRASHED);
+    owner = getpid();
+    atexit(remove_folder);
+    clf_status st = cli_platforms_probe(&found, &folder);
+    cli_platforms_stay();
+    if (st == CLF_OK && notes)
+        st = clfi_str_append_text(notes, clfi_str_text(&found));
+    for (const char *at = clfi_str_text(&found); *at && tells; at += strcspn(at, "\n") + 1)
+        fprintf(stderr, "clformer: %.*s\n", (int)strcspn(at, "\n"), at);
+    clfi_str_free(&found);
+    return st;
+}
+
+clf_status cli_platforms_enter(void)
+{
+    static bool is_watched;
+    if (!is_watched)
+        is_watched = atexit(tell_exit) == 0;
+    if (getenv(CRASHED))
+        CLF_TRY(cli_platforms_leave_out(true, NULL));
+    if (stays) {
+        arm(tell_crash);
+    } else if (arguments && setenv(CRASHED, "1", 1) == 0) {
+        arm(start_again);
+    }
+    return CLF_OK;
+}
+
+void cli_platforms_leave(void)
+{
+    for (size_t i = 0; is_armed && i < COUNT(numbers); i++)
+        sigaction(numbers[i], &before[i], NULL);
+    if (is_armed)
+        unsetenv(CRASHED);
+    is_armed = false;
+    remove_folder();
+}

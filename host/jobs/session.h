@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that use a device share: its options, the context, the report of --stats and --trace. */
+#ifndef CLFI_JOBS_SESSION_H
+#define CLFI_JOBS_SESSION_H
+
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "console/options.h"
+#include "clformer/model.h"
+
+typedef struct cli_session {
+    const char *device, *engines, *trace;
+    int precision; /* index into highest|high|medium */
+    int stats;
+    int weights;       /* a clf_storage: index into stored|f16 */
+    int cache;         /* the same: index into f32|f16 */
+    int no_tuned;      /* choices that clformer tune measured are not used */
+    uint64_t start_ns; /* of the process's main job */
+    uint64_t load_ns;  /* opening the models */
+    clf_context *context;
+    clf_model *model;                       /* NULL until cli_session_open_model */
+    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (jobs/model_hash.h); "": not known */
+    const char *reranker_directory;         /* of a cross-encoder that is opened beside the model; NULL: none */
+    clf_model *reranker;                    /* NULL: what scores pairs is the model */
+    struct cli_pool *pool;                  /* processes of several devices (jobs/pool.h); NULL: one device, in this process */
+    void (*stop_pool)(struct cli_pool *);   /* NULL where there is none */
+    unsigned product_precisions;            /* of its processes, as clf_context_stats has them */
+} cli_session;
+
+#define CLI_SESSION_INIT                   \
+    {                                      \
+        .precision = CLF_PRECISION_HIGHEST \
+    }
+
+/* The rows for a command's option table; `s` is the cli_session variable. */
+#define CLI_SESSION_OPTIONS(s) CLI_SESSION_OPTIONS_OF(s, "index, platform:device, part of a name, cpu or gpu (see clformer devices)")
+
+/* The same for a command that jobs/pool.h spreads over devices. */
+#define CLI_POOL_SESSION_OPTIONS(s) \
+    CLI_SESSION_OPTIONS_OF(         \
+        s,                          \
+        "index, platform:device, part of a name, cpu or gpu (see clformer devices); several with commas between, or all: a process each")
+
+#define CLI_SESSION_OPTIONS_OF(s, which)                                                                                  \
+    {"device", 'd', "D", which, CLI_TEXT, &(s).device},                                                                   \
+        {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                        \
+        {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},              \
+        {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},              \
+        {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats}, \
+    {                                                                                                                     \
+        "trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace                       \
+    }
+
+/* Of commands that open a model. */
+#define CLI_MODEL_OPTIONS(s)                                                                                                         \
+    {                                                                                                                                \
+        "weights", 0, "stored|f16", "matrices on the device: as the model has them, or rounded to float16", CLI_CHOICE, &(s).weights \
+    }
+
+/* Of those that keep keys and values. */
+#define CLI_CACHE_OPTIONS(s)                                                                     \
+    {                                                                                            \
+        "cache", 0, "f32|f16", "keys and values of tokens on the device", CLI_CHOICE, &(s).cache \
+    }
+
+/* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
+void cli_precisions_text(unsigned precisions, char *out, size_t size);
+
+/* INVALID_ARGUMENT, "WHAT: --NAME needs <needed>", where one of CLI_SESSION_OPTIONS asks for something: for what uses no device. */
+clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed);
+
+/* How models are opened. */
+clf_model_params cli_session_model_params(const cli_session *session);
+
+clf_status cli_session_open(cli_session *session);
+
+/* Before a model is opened whose fingerprint will be taken: what its files are, for cli_session_check_model. */
+void cli_session_note_model(cli_session *session, const char *directory);
+
+/* IO where the files of the model that is open are others than those it was opened from. */
+clf_status cli_session_check_model(const cli_session *session, const char *directory);
+
+/* Opens the session, unless it is, then the model, in the place of one before, and the reranker. UNSUPPORTED also where the reranker's head
+ * has not one label. */
+clf_status cli_session_open_model(cli_session *session, const char *directory);
+
+/* The same without weights (clfi_model_describe), where other processes compute; theirs is the engine. */
+clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine);
+
+/* What scores pairs of texts. */
+clf_model *cli_session_scorer(const cli_session *session);
+
+/* Writes --trace and --stats (embed: totals of the calls, NULL = none), then releases everything. Always call it. */
+clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands tell about a tokenizer before they use it. */
+#ifndef CLFI_JOBS_TOKENIZER_NOTE_H
+#define CLFI_JOBS_TOKENIZER_NOTE_H
+
+#include "clformer/tokenizer.h"
+
+/* Tells once in the program, on standard error, that the model in `path` does not say how it cuts texts. */
+void cli_tokenizer_note(const clf_tokenizer *tokenizer, const char *path);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What mpirun tells its processes by their environment: MPI itself would need half a second to say so. */
+#ifndef CLFI_PROCESS_MPIRUN_H
+#define CLFI_PROCESS_MPIRUN_H
+
+/* How many processes it started; 1 without mpirun. */
+long cli_mpirun_size(void);
+
+/* Which of those on its machine this process is, from 0. */
+long cli_mpirun_local_rank(void);
+
+/* In all but the first of several processes: waits until the end of the first one has made mpirun end this one, also where the command
+ * handles the signal. Returns where nobody did, since the first one was not refused. */
+void cli_mpirun_let_first_speak(void);
+
+#endif
