@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer chat: a conversation with a language model in its own chat template. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +8,14 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "cli/chat_prompt.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
 #include "console/ill_formed.h"
 #include "console/progress.h"
 #include "jobs/session.h"
 #include "console/standard_output.h"
-#include "io/json.h"
+#include "clformer/chat.h"
 #include "model/chat_template.h"
-#include "model/model.h"
-#include "model/request.h"
-#include "template/template.h"
 
 enum { LINE_BYTES = 1 << 20 };
 
@@ -32,50 +27,46 @@ static void interrupt(int number)
     is_interrupted = 1;
 }
 
+/* A message that was said; its text is the conversation's own. */
+typedef struct said {
+    const char *role; /* a literal */
+    char *text;
+    size_t size;
+} said;
+
 typedef struct chat {
     clf_model *model; /* borrowed */
     clf_session *session;
     clf_sequence *sequence; /* the conversation so far: of a prompt only what is new is computed */
     bool is_terminal;       /* a person asks */
-    clf_template *form;
-    cli_chat_prompt *prompt;
-    json_t *messages; /* cli_chat_message, ... */
-    bool has_system;  /* the first of them */
-    clf_generate_params params;
-    const int32_t *tokens; /* [token_count]: the prompt */
-    size_t token_count;
+    said *messages;         /* [count]: a message of the system first, if there is one */
+    size_t count, capacity;
+    clf_chat_params params;
+    clf_generate_params generate;
     clf_str answer;
     clf_status st;        /* of printing */
     size_t line, refused; /* of standard input: the one in hand; questions that were */
     bool is_forgetting;   /* which was told */
 } chat;
 
-static clf_status out_of_memory(void)
-{
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the conversation");
-}
-
 static clf_status say(chat *c, const char *role, const char *text, size_t size)
 {
-    json_t *message;
-    CLF_TRY(cli_chat_message(c->prompt, role, text, size, &message));
-    return json_array_append_new(c->messages, message) == 0 ? CLF_OK : out_of_memory();
+    CLF_TRY(clfi_grow(&c->messages, &c->capacity, c->count + 1, sizeof *c->messages, "messages"));
+    said *message = &c->messages[c->count];
+    *message = (said){.role = role, .size = size};
+    CLF_TRY(clfi_strndup(text, size, &message->text));
+    c->count++;
+    return CLF_OK;
 }
 
-/* The conversation as a prompt with room for an answer, at least a quarter of the positions where it may be as long: what was said first is
- * forgotten where it must be. */
-static clf_status make_prompt(chat *c, bool *out_refused)
+/* Takes back `count` messages from `first` on. */
+static void take_back(chat *c, size_t first, size_t count)
 {
-    const size_t positions = (size_t)clf_model_get_info(c->model)->max_positions, first = c->has_system ? 1 : 0;
-    const size_t room = c->params.max_tokens < positions / 4 ? c->params.max_tokens : positions / 4;
-    for (;;) {
-        CLF_TRY(cli_chat_prompt_make(c->prompt, c->messages, &c->tokens, &c->token_count, out_refused));
-        if (c->token_count + room <= positions || json_array_size(c->messages) < first + 3)
-            return CLF_OK;
-        for (int i = 0; i < 2; i++) /* a question and its answer */
-            if (json_array_remove(c->messages, first) != 0)
-                return out_of_memory();
-    }
+    for (size_t i = first; i < first + count; i++)
+        free(c->messages[i].text);
+    c->count -= count;
+    if (c->count > first)
+        memmove(c->messages + first, c->messages + first + count, (c->count - first) * sizeof *c->messages);
 }
 
 static clf_status blame_line(const chat *c, clf_status st)
@@ -96,24 +87,6 @@ static int on_token(void *user, const clf_generated *step)
     return c->st != CLF_OK || is_interrupted;
 }
 
-/* The answer to the prompt. At a terminal Ctrl-C ends it and leaves the conversation; a second one ends the program. *out_refused: the
- * prompt is to blame. */
-static clf_status generate(chat *c, bool *out_refused)
-{
-    const clf_prompt prompt = {.ids = c->tokens ? c->tokens : &(const int32_t){0}, .id_count = c->token_count};
-    struct sigaction before, during = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    size_t failed = SIZE_MAX;
-    c->params.failed_text = &failed;
-    is_interrupted = 0;
-    if (c->is_terminal && sigaction(SIGINT, &during, &before) != 0)
-        return clfi_fail_errno("sigaction", "SIGINT");
-    const clf_status st = clfi_generate_prompts(c->session, &prompt, 1, &c->params, on_token, c);
-    if (c->is_terminal && sigaction(SIGINT, &before, NULL) != 0)
-        return clfi_fail_errno("sigaction", "SIGINT");
-    *out_refused = st == CLF_INVALID_ARGUMENT && failed == 0;
-    return st != CLF_OK && failed == 0 ? blame_line(c, st) : st;
-}
-
 static void tell_forgetting(chat *c)
 {
     if (!c->is_forgetting)
@@ -122,21 +95,59 @@ static void tell_forgetting(chat *c)
     c->is_forgetting = true;
 }
 
-static clf_status answer(chat *c, clf_text question, bool *out_refused)
+/* A request for the answer to all that was said; *out_forgotten: messages that were left out. */
+static clf_status make_request(chat *c, size_t *out_forgotten, clf_request **out)
 {
-    CLF_TRY(say(c, "user", question.data, question.size));
-    const size_t said = json_array_size(c->messages);
-    const clf_status made = make_prompt(c, out_refused);
-    if (made != CLF_OK)
-        return *out_refused ? blame_line(c, made) : made;
+    clf_message *messages;
+    CLF_TRY(clfi_alloc(c->count, sizeof *messages, "messages", &messages));
+    for (size_t i = 0; i < c->count; i++)
+        messages[i] = (clf_message){c->messages[i].role, {c->messages[i].text, c->messages[i].size}};
+    c->params.generate = &c->generate;
+    c->params.forgotten = out_forgotten;
+    const clf_status st = clf_session_chat(c->session, messages, c->count, &c->params, on_token, c, out);
+    free(messages);
+    return st;
+}
+
+/* At a terminal Ctrl-C ends the answer and leaves the conversation; a second one ends the program. */
+static clf_status run_request(chat *c, clf_request *request)
+{
+    struct sigaction before, during = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     clfi_str_clear(&c->answer);
-    CLF_TRY(generate(c, out_refused));
+    is_interrupted = 0;
+    if (c->is_terminal && sigaction(SIGINT, &during, &before) != 0)
+        return clfi_fail_errno("sigaction", "SIGINT");
+    const clf_status st = clf_session_run_requests(c->session, &request, 1);
+    if (c->is_terminal && sigaction(SIGINT, &before, NULL) != 0)
+        return clfi_fail_errno("sigaction", "SIGINT");
+    CLF_TRY(st != CLF_OK && clf_request_finish(request) == CLF_FINISH_REFUSED ? blame_line(c, st) : st);
     CLF_TRY(c->st);
     cli_line_clear();
     putchar('\n');
     cli_line_keep(false);
-    if (json_array_size(c->messages) < said)
+    return CLF_OK;
+}
+
+/* *out_refused: the question is to blame; it leaves the conversation. */
+static clf_status answer(chat *c, clf_text question, bool *out_refused)
+{
+    size_t forgotten = 0;
+    clf_request *request;
+    CLF_TRY(say(c, "user", question.data, question.size));
+    clf_status st = make_request(c, &forgotten, &request);
+    *out_refused = st == CLF_INVALID_ARGUMENT;
+    if (*out_refused) {
+        take_back(c, c->count - 1, 1);
+        return blame_line(c, st);
+    }
+    CLF_TRY(st);
+    st = run_request(c, request);
+    clf_request_destroy(request);
+    CLF_TRY(st);
+    if (forgotten > 0) {
+        take_back(c, strcmp(c->messages[0].role, "system") == 0, forgotten);
         tell_forgetting(c);
+    }
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
 }
 
@@ -144,16 +155,9 @@ static clf_status answer(chat *c, clf_text question, bool *out_refused)
 static clf_status ask(chat *c, clf_text question)
 {
     bool is_refused = false;
-    json_t *before = clfi_json_copy(c->messages);
-    if (!before)
-        return out_of_memory();
     const clf_status st = answer(c, question, &is_refused);
-    if (!is_refused) {
-        json_decref(before);
+    if (!is_refused)
         return st;
-    }
-    json_decref(c->messages);
-    c->messages = before;
     c->refused++;
     cli_line_clear();
     fprintf(stderr, "clformer: %s\n", clf_last_error());
@@ -189,11 +193,11 @@ static clf_status converse(chat *c)
     return st;
 }
 
-static clf_status open_template(const char *model, clf_template **out)
+/* Before a large model is loaded: its files have a template. */
+static clf_status check_template(const char *model)
 {
-    char *text;
-    CLF_TRY(clfi_chat_template_read(model, &text));
-    const clf_status st = clfi_template_parse(text, strlen(text), "chat template", out);
+    char *text = NULL;
+    const clf_status st = clfi_chat_template_read(model, &text);
     free(text);
     return st;
 }
@@ -202,28 +206,26 @@ static clf_status open_template(const char *model, clf_template **out)
 static clf_status run(cli_session *session, const char *model, const char *system, bool keeps_control, const clf_generate_params *params,
                       size_t *out_refused)
 {
-    chat c = {.params = *params, .st = CLF_OK, .has_system = system != NULL, .answer = CLF_STR_INIT};
+    chat c = {.params = CLF_CHAT_PARAMS_INIT, .generate = *params, .st = CLF_OK, .answer = CLF_STR_INIT};
     clf_status st;
     c.is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    CLF_GOTO(open_template(model, &c.form));
+    c.params.keeps_control = keeps_control;
+    c.params.forgets = true;
+    CLF_GOTO(check_template(model));
     CLF_GOTO(cli_session_open_model(session, model));
     c.model = session->model;
     CLF_GOTO(clf_session_create(c.model, NULL, &c.session));
     CLF_GOTO(clf_sequence_create(c.session, &c.sequence));
-    c.params.sequence = c.sequence;
-    CLF_GOTO(cli_chat_prompt_open(c.form, c.model->tokenizer, keeps_control, &c.prompt));
-    c.messages = json_array();
-    CLF_GOTO(c.messages ? CLF_OK : out_of_memory());
+    c.generate.sequence = c.sequence;
     if (system)
         CLF_GOTO(say(&c, "system", system, strlen(system)));
     CLF_GOTO(converse(&c));
     *out_refused = c.refused;
 done:
-    json_decref(c.messages);
-    cli_chat_prompt_close(c.prompt);
+    take_back(&c, 0, c.count);
+    free(c.messages);
     clf_sequence_destroy(c.sequence);
     clf_session_destroy(c.session);
-    clfi_template_destroy(c.form);
     clfi_str_free(&c.answer);
     return st;
 }

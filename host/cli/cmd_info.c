@@ -197,7 +197,7 @@ static void add_sentence(cli_info_rows *info, const clf_model *model)
         cli_info_append(info, after, modules[config->module[i].kind]);
     for (size_t i = 0; i < clf_model_prompt_count(model); i++) {
         const char *name = clf_model_prompt_name(model, i), *text = clf_model_prompt(model, name);
-        info->is_whole = json_object_set_new(prompts, name, cli_text_json(text, strlen(text))) == 0 && info->is_whole;
+        info->is_whole = json_object_set_new(prompts, name, clfi_json_text(text, strlen(text))) == 0 && info->is_whole;
     }
     cli_info_number(info, "embedding_width", model->info.embedding_width);
     cli_info_add(info, "pooling", pooling);

@@ -15,6 +15,7 @@
 #include "console/progress.h"
 #include "jobs/reranking.h"
 #include "console/terminal.h"
+#include "io/json.h"
 
 static clf_status print_json(clf_text query, const cli_collection *texts, const size_t *order, size_t count)
 {
@@ -24,10 +25,10 @@ static clf_status print_json(clf_text query, const cli_collection *texts, const 
         const clf_text text = cli_collection_text(texts, order[i]);
         const double logit = (double)texts->rows[order[i]];
         is_whole = json_array_append_new(hits, json_pack("{s:I, s:f, s:f, s:o}", "index", (json_int_t)order[i], "logit", logit, "score",
-                                                         cli_sigmoid(logit), "text", cli_text_json(text.data, text.size))) == 0 &&
+                                                         cli_sigmoid(logit), "text", clfi_json_text(text.data, text.size))) == 0 &&
                    is_whole;
     }
-    json_t *line = json_pack("{s:o, s:o}", "query", cli_text_json(query.data, query.size), "hits", hits);
+    json_t *line = json_pack("{s:o, s:o}", "query", clfi_json_text(query.data, query.size), "hits", hits);
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "scores");
 }
 

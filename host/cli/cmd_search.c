@@ -24,6 +24,7 @@
 #include "jobs/reranking.h"
 #include "jobs/scores.h"
 #include "console/terminal.h"
+#include "io/json.h"
 #include "io/npy.h"
 #include "tensor/view.h"
 
@@ -193,7 +194,7 @@ static clf_status add_origin(const cli_corpus *corpus, const search_options *sea
     const cli_place *place = index < corpus->texts ? &corpus->places[index] : NULL;
     json_t *fields;
     if (search->corpus_count > 1 && place)
-        *is_whole &= json_object_set_new(hit, "file", cli_text_json(place->file, strlen(place->file))) == 0;
+        *is_whole &= json_object_set_new(hit, "file", clfi_json_text(place->file, strlen(place->file))) == 0;
     CLF_TRY(cli_corpus_fields(corpus, index, &fields));
     *is_whole &= !fields || json_object_set_new(hit, "fields", fields) == 0;
     return CLF_OK;
@@ -215,7 +216,7 @@ static clf_status print_json(clf_text query, const cli_corpus *corpus, const sea
         const clf_text text = cli_collection_text(&corpus->rows, (size_t)index);
         const double value = (double)found->values[i], score = search->reranker ? cli_sigmoid(value) : value;
         json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)number_of(corpus, search, index), "score", score, "text",
-                                corpus->rows.ends ? cli_text_json(text.data, text.size) : json_null());
+                                corpus->rows.ends ? clfi_json_text(text.data, text.size) : json_null());
         is_whole &= !search->reranker || json_object_set_new(hit, "logit", json_real(value)) == 0;
         if (found->chance && !isnan(found->chance[q]))
             is_whole &= json_object_set_new(hit, "above_chance", json_boolean(value > found->chance[q])) == 0;
@@ -227,7 +228,7 @@ static clf_status print_json(clf_text query, const cli_corpus *corpus, const sea
         json_decref(list);
         return st;
     }
-    json_t *line = json_pack("{s:o, s:o}", "query", cli_text_json(query.data, query.size), "hits", list);
+    json_t *line = json_pack("{s:o, s:o}", "query", clfi_json_text(query.data, query.size), "hits", list);
     if (found->chance && !isnan(found->chance[q]))
         is_whole &= json_object_set_new(line, "chance", json_real(found->chance[q])) == 0;
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "search results");

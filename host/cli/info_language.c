@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "console/terminal.h"
 #include "model/unread_keys.h"
 #include "clformer/generate.h"
 #include "io/checkpoint_gguf.h"
@@ -61,7 +60,7 @@ clf_status cli_info_adapter(cli_info_rows *info, const char *path)
     if (clfi_checkpoint_adapter(checkpoint, &adapter)) {
         json_t *row = json_object();
         const bool is_whole = json_object_set_new(row, "type", json_string("LORA")) == 0 &&
-                              json_object_set_new(row, "model", cli_text_json(adapter.base, strlen(adapter.base))) == 0 &&
+                              json_object_set_new(row, "model", clfi_json_text(adapter.base, strlen(adapter.base))) == 0 &&
                               json_object_set_new(row, "merged", json_integer((json_int_t)adapter.merged)) == 0 &&
                               json_object_set_new(row, "replaced", json_integer((json_int_t)adapter.replaced)) == 0;
         info->is_whole = is_whole && info->is_whole;
@@ -158,7 +157,7 @@ static clf_status add_metadata(cli_info_rows *info, const char *path)
     CLF_TRY(clfi_gguf_open(path, &file));
     if (clfi_gguf_value(file, name_key)) {
         CLF_GOTO(clfi_gguf_get_text(file, name_key, &name));
-        cli_info_add(info, "name", cli_text_json(name.data, name.length));
+        cli_info_add(info, "name", clfi_json_text(name.data, name.length));
     }
     CLF_GOTO(clfi_gguf_opt_int(file, CLFI_GGUF_FILE_TYPE, 0, INT32_MAX, -1, &type));
     if (type >= 0 && clfi_gguf_file_type_name(type))

@@ -7,6 +7,7 @@
 
 #include "console/json_line.h"
 #include "console/terminal.h"
+#include "io/json.h"
 
 void cli_info_add(cli_info_rows *info, const char *name, json_t *value)
 {
@@ -16,7 +17,7 @@ void cli_info_add(cli_info_rows *info, const char *name, json_t *value)
 
 void cli_info_text(cli_info_rows *info, const char *name, const char *text)
 {
-    cli_info_add(info, name, cli_text_json(text, strlen(text)));
+    cli_info_add(info, name, clfi_json_text(text, strlen(text)));
 }
 
 void cli_info_number(cli_info_rows *info, const char *name, int64_t number)
@@ -26,7 +27,7 @@ void cli_info_number(cli_info_rows *info, const char *name, int64_t number)
 
 void cli_info_append(cli_info_rows *info, json_t *list, const char *text)
 {
-    info->is_whole = json_array_append_new(list, cli_text_json(text, strlen(text))) == 0 && info->is_whole;
+    info->is_whole = json_array_append_new(list, clfi_json_text(text, strlen(text))) == 0 && info->is_whole;
 }
 
 static clf_status print_json(const cli_info_rows *info)

@@ -93,19 +93,3 @@ void cli_print_entry(FILE *stream, const char *name, int columns, const char *te
     const int used = size < indent ? size + fprintf(stream, "%*s", indent - size, "") : fprintf(stream, "\n%*s", indent, "") - 1;
     print_words(stream, indent, used, text);
 }
-
-json_t *cli_text_json(const char *text, size_t size)
-{
-    json_t *string = json_stringn(text, size);
-    clf_str clean = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    uint32_t code;
-    for (size_t i = 0; !string && st == CLF_OK && i < size;) {
-        i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
-        st = clfi_str_append_code_point(&clean, code == CLFI_UTF8_INVALID ? (uint32_t)REPLACEMENT : code);
-    }
-    if (!string && st == CLF_OK)
-        string = json_stringn(clfi_str_text(&clean), clean.length);
-    clfi_str_free(&clean);
-    return string;
-}

@@ -3,7 +3,6 @@
 #ifndef CLFI_CONSOLE_TERMINAL_H
 #define CLFI_CONSOLE_TERMINAL_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,8 +19,5 @@ void cli_print_text(FILE *stream, int first, int indent, const char *text);
 
 /* "  NAME  what it is" to the stream, the text from column `columns` + 3 on in lines of that width, below a longer name. */
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
-
-/* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL without memory. */
-json_t *cli_text_json(const char *text, size_t size);
 
 #endif

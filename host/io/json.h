@@ -37,6 +37,9 @@ clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, 
  * In its place json_deep_copy would fail at numbers that are not finite. */
 json_t *clfi_json_copy(const json_t *value);
 
+/* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL: not enough memory. */
+json_t *clfi_json_text(const char *text, size_t size);
+
 /* Reads and parses a file. FORMAT when it is larger than limit_bytes; NOT_FOUND and IO as clfi_file_read. */
 clf_status clfi_json_read(const char *path, size_t limit_bytes, json_t **out);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "io/json.h"
 #include "io/json_memory.h"
 #include "io/json_python.h"
@@ -81,4 +82,21 @@ json_t *clfi_json_copy(const json_t *value)
     if (json_is_array(value))
         return copy_array(value);
     return json_is_object(value) ? copy_object(value) : json_incref((json_t *)value);
+}
+
+json_t *clfi_json_text(const char *text, size_t size)
+{
+    enum { REPLACEMENT = 0xfffd };
+    json_t *string = json_stringn(text, size);
+    clf_str clean = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    uint32_t code;
+    for (size_t i = 0; !string && st == CLF_OK && i < size;) {
+        i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        st = clfi_str_append_code_point(&clean, code == CLFI_UTF8_INVALID ? (uint32_t)REPLACEMENT : code);
+    }
+    if (!string && st == CLF_OK)
+        string = json_stringn(clfi_str_text(&clean), clean.length);
+    clfi_str_free(&clean);
+    return string;
 }

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "jobs/fingerprint_parts.h"
-#include "console/terminal.h"
+#include "io/json.h"
 
 static clf_status hex_name(size_t field, clf_str *out)
 {
@@ -32,7 +32,7 @@ static clf_status add_fields(json_t *root, const cli_fingerprint *f)
     for (size_t i = 0; i < CLI_FIELD_COUNT; i++) {
         const char *text = f->field[i];
         const size_t size = strlen(text);
-        json_t *value = cli_fields[i].is_number ? json_integer(strtoll(text, NULL, 10)) : cli_text_json(text, size);
+        json_t *value = cli_fields[i].is_number ? json_integer(strtoll(text, NULL, 10)) : clfi_json_text(text, size);
         if (json_object_set_new(root, cli_fields[i].name, value) != 0)
             CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
         if (!cli_fields[i].is_number && clfi_utf8_check((const unsigned char *)text, size) != size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ends of models and sessions: a model owns a session, and a session may own a model. */
+#include "model/chat_prompt.h"
 #include "model/decode_batch.h"
 #include "model/session.h"
 
@@ -26,6 +27,7 @@ void clfi_session_free(clf_session *session)
         return;
     clfi_context_drain(session->context); /* kernels may still read the model's weights */
     clfi_decode_destroy(session->decoding);
+    clfi_chat_prompt_close(session->chat);
     clfi_packer_clear(&session->packer);
     clf_model_destroy(session->portable);
     clfi_context_release(session->context);

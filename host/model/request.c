@@ -106,7 +106,7 @@ clf_status clfi_request_create(clf_session *session, const clf_generate_params *
         CLF_FAIL(CLF_UNSUPPORTED, "generate: %zu beams: expected 1 beside other requests", own.beams);
     CLF_TRY(clfi_alloc(1, sizeof *r, "request", &r));
     *r = (clf_request){.session = session, .params = own, .on_step = on_step, .user = user, .number = number, .sequence = -1,
-                       .pending = CLF_STR_INIT};
+                       .end_of_turn = -1, .pending = CLF_STR_INIT};
     clf_status st = take_prompt(r, prompt);
     if (st == CLF_OK)
         st = open_decoder(r);
@@ -186,7 +186,7 @@ static bool ends_text(const clf_request *r, int32_t token)
     for (size_t i = 0; i < settings->end_count; i++)
         if (settings->ends[i] == token)
             return true;
-    return false;
+    return token == r->end_of_turn;
 }
 
 static void cut_pending(clf_request *r, size_t size)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/str.h"
+#include "clformer/chat.h"
 #include "model/generation.h"
 #include "model/sampler.h"
 
@@ -19,7 +20,7 @@ typedef struct clf_prompt {
     size_t id_count;
 } clf_prompt;
 
-typedef struct clf_request {
+struct clf_request {
     clf_session *session;       /* borrowed */
     clf_generate_params params; /* what they point to is borrowed: stop texts, a sequence */
     clf_generate_callback on_step;
@@ -31,13 +32,14 @@ typedef struct clf_request {
     size_t given;           /* of the tokens: keys and values are in the cache, or under way */
     size_t longest;         /* tokens that it may come to */
     int32_t sequence;       /* of the session's decoding batch; -1: none */
+    int32_t end_of_turn;    /* a token that ends this text beside those that end the model's texts; -1: none */
     clf_token_decoder *decoder;
     clf_str pending;        /* decoded, but perhaps the beginning of a stop text */
     atomic_bool is_cancelled;
     clf_finish finish;      /* NONE until the last call of on_step */
     clf_status status;      /* of a REFUSED one: why, ... */
     char reason[CLFI_REQUEST_REASON_BYTES]; /* ... and the message */
-} clf_request;
+};
 
 /* params: checked here (clf_generate_params; beams at most 1, repeat_penalty 0 becomes the model's). The prompt's bytes and ids are not
  * needed afterwards. INVALID_ARGUMENT: a parameter, a prompt without tokens or of more than the model's positions, an id outside the

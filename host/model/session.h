@@ -14,6 +14,7 @@ struct clf_session {
     bool is_rehearsed;                 /* the kernels of a pass are known */
     struct clf_decode_batch *decoding; /* made when text is first generated */
     bool is_decoding_rehearsed;        /* the kernels of its passes are known */
+    struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
 
 /* A session that holds no reference to the model: the model's own. */

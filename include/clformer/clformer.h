@@ -21,6 +21,7 @@
 
 #include "clformer/activation.h"
 #include "clformer/attention.h"
+#include "clformer/chat.h"
 #include "clformer/classify.h"
 #include "clformer/context.h"
 #include "clformer/device.h"

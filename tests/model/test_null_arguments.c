@@ -443,7 +443,15 @@ static void test_models(void **state)
     REFUSES(clf_logits(NULL, &text, 1, NULL, row));
     REFUSES(clf_perplexity(NULL, &text, 512, NULL, &perplexity, &tokens));
     clf_sequence *sequence;
+    clf_request *request;
     int32_t chosen;
+    REFUSES(clf_chat_params_default(NULL, sizeof(clf_chat_params)));
+    REFUSES(clf_session_chat(NULL, &(clf_message){"user", text}, 1, NULL, NULL, NULL, &request));
+    REFUSES(clf_session_run_requests(NULL, &request, 0));
+    GIVES(clf_request_prompt_tokens(NULL), 0);
+    GIVES(clf_request_finish(NULL), CLF_FINISH_NONE);
+    RETURNS(clf_request_cancel(NULL));
+    RETURNS(clf_request_destroy(NULL));
     REFUSES(clf_sequence_create(NULL, &sequence));
     REFUSES(clf_sequence_fork(NULL, &sequence));
     REFUSES(clf_sequence_keep(NULL, 0));

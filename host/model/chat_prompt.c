@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Chat templates at work. Control tokens of messages go through the template between two characters of a private use area, which no message
  * keeps: what stands between them in the rendered text is encoded as text. */
-#include "cli/chat_prompt.h"
+#include "model/chat_prompt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "console/terminal.h"
+#include "io/json.h"
+#include "model/chat_template.h"
+#include "template/template.h"
 #include "text/tokenizer.h"
 
 enum { MARK_BYTES = 4 };
@@ -22,8 +24,8 @@ typedef struct control {
     int32_t id;
 } control;
 
-struct cli_chat_prompt {
-    const clf_template *form;
+struct clf_chat_prompt {
+    clf_template *form;
     const clf_tokenizer *tokenizer;
     control *controls; /* longest first */
     size_t control_count;
@@ -32,6 +34,8 @@ struct cli_chat_prompt {
     clf_encoding *encoding;
     int32_t *ids, *newline;
     size_t count, capacity, newline_count;
+    bool is_marking; /* control tokens of messages are text */
+    int32_t end;     /* clfi_chat_prompt_end */
 };
 
 static bool is_mark(const char *text, size_t size)
@@ -61,7 +65,7 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static clf_status find_controls(cli_chat_prompt *p)
+static clf_status find_controls(clf_chat_prompt *p)
 {
     const json_t *list = clfi_tokenizer_chat_tokens(p->tokenizer);
     control one;
@@ -85,29 +89,24 @@ static clf_status out_of_memory(void)
     CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the conversation");
 }
 
-static clf_status make_variables(cli_chat_prompt *p)
+static clf_status make_variables(clf_chat_prompt *p)
 {
     CLF_TRY(clfi_tokenizer_variables(p->tokenizer, &p->variables));
-    const bool is_whole = json_object_set_new(p->variables, "add_generation_prompt", json_true()) == 0 &&
-                          json_object_set_new(p->variables, "tools", json_null()) == 0 &&
+    const bool is_whole = json_object_set_new(p->variables, "tools", json_null()) == 0 &&
                           json_object_set_new(p->variables, "documents", json_null()) == 0;
     return is_whole ? CLF_OK : out_of_memory();
 }
 
 /* The text's tokens in p->encoding; as_text: no added token is among them. */
-static clf_status encode(cli_chat_prompt *p, const char *text, size_t size, bool as_text)
+static clf_status encode(clf_chat_prompt *p, const char *text, size_t size, bool as_text)
 {
     const clf_encode_options options = {.ignore_added = as_text};
     return clfi_tokenizer_encode(p->tokenizer, text, size, NULL, 0, &options, p->encoding);
 }
 
-static clf_status prepare(cli_chat_prompt *p, bool keeps_control)
+/* The tokens of a newline: a piece's neighbour before it. */
+static clf_status take_newline(clf_chat_prompt *p)
 {
-    CLF_TRY(clf_encoding_create(&p->encoding));
-    CLF_TRY(make_variables(p));
-    if (keeps_control)
-        return CLF_OK;
-    CLF_TRY(find_controls(p));
     CLF_TRY(encode(p, "\n", 1, false));
     CLF_TRY(clfi_alloc(p->encoding->length, sizeof *p->newline, "tokens", &p->newline));
     p->newline_count = p->encoding->length;
@@ -116,24 +115,11 @@ static clf_status prepare(cli_chat_prompt *p, bool keeps_control)
     return CLF_OK;
 }
 
-clf_status cli_chat_prompt_open(const clf_template *form, const clf_tokenizer *tokenizer, bool keeps_control, cli_chat_prompt **out)
-{
-    cli_chat_prompt *p;
-    CLF_TRY(clfi_alloc(1, sizeof *p, "chat", &p));
-    p->form = form;
-    p->tokenizer = tokenizer;
-    const clf_status st = prepare(p, keeps_control);
-    if (st == CLF_OK)
-        *out = p;
-    else
-        cli_chat_prompt_close(p);
-    return st;
-}
-
-void cli_chat_prompt_close(cli_chat_prompt *p)
+void clfi_chat_prompt_close(clf_chat_prompt *p)
 {
     if (!p)
         return;
+    clfi_template_destroy(p->form);
     json_decref(p->variables);
     clf_encoding_destroy(p->encoding);
     clfi_str_free(&p->text);
@@ -145,7 +131,7 @@ void cli_chat_prompt_close(cli_chat_prompt *p)
 }
 
 /* The control token that text[0..size) begins with; NULL: none. */
-static const control *find_control(const cli_chat_prompt *p, const char *text, size_t size)
+static const control *find_control(const clf_chat_prompt *p, const char *text, size_t size)
 {
     for (size_t i = 0; i < p->control_count; i++)
         if (p->controls[i].size <= size && memcmp(p->controls[i].text, text, p->controls[i].size) == 0)
@@ -154,7 +140,7 @@ static const control *find_control(const cli_chat_prompt *p, const char *text, s
 }
 
 /* The text with its control tokens between marks, and without marks of its own. */
-static clf_status append_marked(const cli_chat_prompt *p, const char *text, size_t size, clf_str *out)
+static clf_status append_marked(const clf_chat_prompt *p, const char *text, size_t size, clf_str *out)
 {
     clf_str clean = CLF_STR_INIT;
     clf_status st = CLF_OK;
@@ -179,13 +165,17 @@ static clf_status append_marked(const cli_chat_prompt *p, const char *text, size
     return st;
 }
 
-clf_status cli_chat_message(const cli_chat_prompt *p, const char *role, const char *text, size_t size, json_t **out)
+/* {"role", "content"} */
+static clf_status make_message(const clf_chat_prompt *p, const clf_message *given, json_t **out)
 {
+    const clf_text *content = &given->content;
     clf_str marked = CLF_STR_INIT;
     json_t *message = NULL;
-    const clf_status st = p->control_count ? append_marked(p, text, size, &marked) : clfi_str_append(&marked, text, size);
+    const clf_status st = p->is_marking ? append_marked(p, content->data, content->size, &marked)
+                                        : clfi_str_append(&marked, content->data, content->size);
     if (st == CLF_OK)
-        message = json_pack("{s:s,s:o}", "role", role, "content", cli_text_json(clfi_str_text(&marked), marked.length));
+        message = json_pack("{s:o,s:o}", "role", clfi_json_text(given->role, strlen(given->role)), "content",
+                            clfi_json_text(clfi_str_text(&marked), marked.length));
     clfi_str_free(&marked);
     CLF_TRY(st);
     if (!message)
@@ -194,7 +184,19 @@ clf_status cli_chat_message(const cli_chat_prompt *p, const char *role, const ch
     return CLF_OK;
 }
 
-static clf_status take_ids(cli_chat_prompt *p, size_t from)
+static clf_status set_messages(clf_chat_prompt *p, const clf_message *messages, size_t count)
+{
+    json_t *list = json_array(), *message = NULL;
+    clf_status st = list && json_object_set_new(p->variables, "messages", list) == 0 ? CLF_OK : out_of_memory();
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        st = make_message(p, &messages[i], &message);
+        if (st == CLF_OK && json_array_append_new(list, message) != 0)
+            st = out_of_memory();
+    }
+    return st;
+}
+
+static clf_status take_ids(clf_chat_prompt *p, size_t from)
 {
     const size_t count = p->encoding->length - from;
     CLF_TRY(clfi_grow(&p->ids, &p->capacity, p->count + count, sizeof *p->ids, "tokens"));
@@ -206,7 +208,7 @@ static clf_status take_ids(cli_chat_prompt *p, size_t from)
 
 /* A piece that does not begin the prompt: encoded behind a newline, whose tokens are left out again, so that it does not get the space that
  * some tokenizers put at the beginning of a text. */
-static clf_status encode_piece(cli_chat_prompt *p, const char *text, size_t size, bool as_text)
+static clf_status encode_piece(clf_chat_prompt *p, const char *text, size_t size, bool as_text)
 {
     if (size == 0)
         return CLF_OK;
@@ -222,20 +224,19 @@ static clf_status encode_piece(cli_chat_prompt *p, const char *text, size_t size
 }
 
 /* A control token that a message has, as text. */
-static clf_status encode_control(cli_chat_prompt *p, const control *token, bool *out_refused)
+static clf_status encode_control(clf_chat_prompt *p, const control *token)
 {
     const size_t before = p->count;
     CLF_TRY(encode_piece(p, token->text, token->size, true));
     for (size_t i = before; i < p->count; i++)
-        *out_refused = *out_refused || p->ids[i] == token->id;
-    if (*out_refused)
-        CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "\"%s\" in a message: the tokenizer makes this control token of plain text too (--special allows it)", token->text);
+        if (p->ids[i] == token->id)
+            CLF_FAIL(CLF_INVALID_ARGUMENT,
+                     "\"%s\" in a message: the tokenizer makes this control token of plain text too (--special allows it)", token->text);
     return CLF_OK;
 }
 
 /* The control token between two marks at text[at..); NULL: the mark at text[at] stands alone. */
-static const control *marked_control(const cli_chat_prompt *p, size_t at)
+static const control *marked_control(const clf_chat_prompt *p, size_t at)
 {
     const char *const text = p->text.data + at;
     const size_t size = p->text.length - at;
@@ -251,13 +252,13 @@ static const control *marked_control(const cli_chat_prompt *p, size_t at)
 }
 
 /* The rendered text's tokens, piece by piece. A mark that a template has parted from its token is left out, but parts the text. */
-static clf_status encode_marked(cli_chat_prompt *p, bool *out_refused)
+static clf_status encode_marked(clf_chat_prompt *p)
 {
     size_t start = 0;
     bool is_first = true;
     for (size_t at = 0; at <= p->text.length; at++) {
         const bool is_end = at == p->text.length;
-        if (!is_end && !(p->control_count && is_mark(p->text.data + at, p->text.length - at)))
+        if (!is_end && !(p->is_marking && is_mark(p->text.data + at, p->text.length - at)))
             continue;
         const char *const piece = clfi_str_text(&p->text) + start;
         if (is_first) {
@@ -271,23 +272,82 @@ static clf_status encode_marked(cli_chat_prompt *p, bool *out_refused)
             break;
         const control *token = marked_control(p, at);
         if (token)
-            CLF_TRY(encode_control(p, token, out_refused));
+            CLF_TRY(encode_control(p, token));
         start = at + MARK_BYTES + (token ? token->size + MARK_BYTES : 0);
         at = start - 1;
     }
     return CLF_OK;
 }
 
-clf_status cli_chat_prompt_make(cli_chat_prompt *p, const json_t *messages, const int32_t **out, size_t *out_count, bool *out_refused)
+static clf_status render(clf_chat_prompt *p, const clf_message *messages, size_t count, bool has_answer)
 {
-    *out_refused = false;
-    p->count = 0;
     clfi_str_clear(&p->text);
-    if (json_object_set(p->variables, "messages", (json_t *)messages) != 0)
+    CLF_TRY(set_messages(p, messages, count));
+    if (json_object_set_new(p->variables, "add_generation_prompt", json_boolean(has_answer)) != 0)
         return out_of_memory();
-    CLF_TRY(clfi_template_render(p->form, p->variables, time(NULL), &p->text));
-    CLF_TRY(encode_marked(p, out_refused));
+    return clfi_template_render(p->form, p->variables, time(NULL), &p->text);
+}
+
+clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages, size_t count, bool keeps_control, const int32_t **out,
+                                 size_t *out_count)
+{
+    p->count = 0;
+    p->is_marking = !keeps_control && p->control_count > 0;
+    CLF_TRY(render(p, messages, count, true));
+    CLF_TRY(encode_marked(p));
     *out = p->ids;
     *out_count = p->count;
     return CLF_OK;
+}
+
+/* The template's text behind an answer that is marked. A template that refuses the conversation shows no end. */
+static clf_status find_end(clf_chat_prompt *p)
+{
+    static const char answer[] = "\xf3\xb0\x80\x80" "answer" "\xf3\xb0\x80\x81";
+    static const clf_message talk[] = {{"user", {"question", 8}}, {"assistant", {answer, sizeof answer - 1}}};
+    p->end = -1;
+    const clf_status st = render(p, talk, COUNT(talk), false);
+    if (st != CLF_OK)
+        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
+    const char *at = memmem(clfi_str_text(&p->text), p->text.length, answer, sizeof answer - 1);
+    if (!at)
+        return CLF_OK;
+    const char *const end = p->text.data + p->text.length;
+    for (at += sizeof answer - 1; at < end && is_space(at, 1);)
+        at++;
+    const control *token = find_control(p, at, (size_t)(end - at));
+    p->end = token ? token->id : -1;
+    return CLF_OK;
+}
+
+int32_t clfi_chat_prompt_end(const clf_chat_prompt *prompt)
+{
+    return prompt->end;
+}
+
+static clf_status prepare(clf_chat_prompt *p, const char *path)
+{
+    char *text;
+    CLF_TRY(clfi_chat_template_read(path, &text));
+    const clf_status st = clfi_template_parse(text, strlen(text), "chat template", &p->form);
+    free(text);
+    CLF_TRY(st);
+    CLF_TRY(clf_encoding_create(&p->encoding));
+    CLF_TRY(make_variables(p));
+    CLF_TRY(find_controls(p));
+    CLF_TRY(take_newline(p));
+    return find_end(p);
+}
+
+clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, clf_chat_prompt **out)
+{
+    clf_chat_prompt *p;
+    CLF_TRY(clfi_alloc(1, sizeof *p, "chat", &p));
+    p->tokenizer = tokenizer;
+    const clf_status st = prepare(p, path);
+    if (st == CLF_OK)
+        *out = p;
+    else
+        clfi_chat_prompt_close(p);
+    return st;
 }
