@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -123,10 +122,4 @@ clf_status clfi_machine_library(json_t **out)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the library: not enough memory");
     *out = library;
     return CLF_OK;
-}
-
-size_t clfi_machine_peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0 ? (size_t)usage.ru_maxrss * 1024 : 0; /* Linux counts kibibytes */
 }

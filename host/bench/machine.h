@@ -16,7 +16,4 @@ clf_status clfi_machine_host(const char *root, json_t **out);
  * repository; the CLBlast that is loaded, not the one that was built against. *out: the caller releases it. OUT_OF_MEMORY. */
 clf_status clfi_machine_library(json_t **out);
 
-/* The largest resident size that this process had so far; 0: not known. */
-size_t clfi_machine_peak_bytes(void);
-
 #endif

@@ -33,8 +33,7 @@ static json_t *models(const clfi_workload_list *workloads)
         json_t *model = json_object_get(workloads->items[i].work, "model");
         bool is_new = json_is_object(model);
         size_t j;
-        json_array_foreach(list, j, known)
-            is_new = is_new && !json_equal(known, model);
+        json_array_foreach(list, j, known) is_new = is_new && !json_equal(known, model);
         if (is_new)
             json_array_append(list, model);
     }
@@ -181,13 +180,13 @@ static json_t *row_json(const clfi_bench *bench, const clfi_row *row)
 {
     const clfi_workload *workload = &bench->workloads->items[row->workload];
     clfi_row_facts facts = row->facts;
-    json_t *object = json_pack("{s:s, s:O, s:s, s:s, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "workload", workload->id, "device",
-                               json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row),
-                               "reason", text_or_empty(row->reason), "verified", row->verified, "runs_per_sample",
-                               (json_int_t)row->runs_per_sample, "wall_ms", samples_json(&row->wall_ms), "device_ms",
-                               samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels",
-                               row->kernels ? json_incref(row->kernels) : json_array(), "off_device", off_device_json(workload), "energy",
-                               energy_json(bench, row));
+    json_t *object =
+        json_pack("{s:s, s:O, s:s, s:s, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "workload", workload->id, "device",
+                  json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row), "reason",
+                  text_or_empty(row->reason), "verified", row->verified, "runs_per_sample", (json_int_t)row->runs_per_sample, "wall_ms",
+                  samples_json(&row->wall_ms), "device_ms", samples_json(&row->device_ms), "round_samples",
+                  counts_json(&row->round_samples), "kernels", row->kernels ? json_incref(row->kernels) : json_array(), "off_device",
+                  off_device_json(workload), "energy", energy_json(bench, row));
     if (!object)
         return NULL;
     add_figures(object, bench, row, &facts);
@@ -223,8 +222,7 @@ static clf_status add_drivers(const clfi_bench *bench, json_t *list)
         free(line);
         CLF_TRY(st);
     }
-    json_array_foreach (bench->notes, i, note)
-        CLF_TRY(add_missing(list, json_string_value(note), "a platform"));
+    json_array_foreach(bench->notes, i, note) CLF_TRY(add_missing(list, json_string_value(note), "a platform"));
     return CLF_OK;
 }
 
@@ -289,7 +287,8 @@ static clf_status append_lines(clf_str *out, const json_t *array)
     json_t *element;
     size_t i;
     CLF_TRY(clfi_str_append_text(out, "["));
-    json_array_foreach(array, i, element) {
+    json_array_foreach(array, i, element)
+    {
         CLF_TRY(clfi_str_append_text(out, i ? ",\n  " : "\n  "));
         CLF_TRY(append_value(out, element));
     }
@@ -300,7 +299,8 @@ static clf_status append_document(clf_str *out, json_t *root)
 {
     const char *key, *comma = "{\n";
     json_t *value;
-    json_object_foreach(root, key, value) {
+    json_object_foreach(root, key, value)
+    {
         CLF_TRY(clfi_str_appendf(out, "%s \"%s\": ", comma, key));
         CLF_TRY(json_is_array(value) ? append_lines(out, value) : append_value(out, value));
         comma = ",\n";

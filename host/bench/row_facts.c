@@ -12,7 +12,7 @@
 enum { WHERE_BYTES = 320 };
 
 const clfi_row_fact clfi_row_fact_list[] = {
-#define CLFI_ROW_FACT(member, group, kind, unknown, better, title)                                                                         \
+#define CLFI_ROW_FACT(member, group, kind, unknown, better, title) \
     {#member, group, title, CLFI_FACT_##kind, CLFI_FACT_##unknown, CLFI_FACT_##better, offsetof(clfi_row_facts, member)},
     CLFI_ROW_FACTS(CLFI_ROW_FACT)
 #undef CLFI_ROW_FACT
@@ -44,9 +44,7 @@ clf_status clfi_row_facts_write(const clfi_row_facts *facts, bool is_measured, j
         const bool is_known = isfinite(value);
         if (!is_known && (fact->unknown == CLFI_FACT_ABSENT || (fact->unknown == CLFI_FACT_UNMEASURED && !is_measured)))
             continue;
-        json_t *number = !is_known                     ? json_null()
-                         : fact->kind == CLFI_FACT_BYTES ? json_integer((json_int_t)value)
-                                                       : json_real(value);
+        json_t *number = !is_known ? json_null() : fact->kind == CLFI_FACT_BYTES ? json_integer((json_int_t)value) : json_real(value);
         if (json_object_set_new(group_of(object, fact), fact->key, number) != 0)
             CLF_FAIL(CLF_OUT_OF_MEMORY, "%s of a result", fact->key);
     }

@@ -67,11 +67,11 @@ static clf_status open_device(runner *r, clfi_bench_device *device)
 {
     json_t *reply;
     CLF_TRY(clfi_worker_start(r->bench->workloads, &device->worker));
-    json_t *request = json_pack("{s:s, s:O, s:b}", "do", "open", "device", json_object_get(device->facts, "id"), "no_tuned",
-                                r->bench->params.no_tuned);
+    json_t *request =
+        json_pack("{s:s, s:O, s:b}", "do", "open", "device", json_object_get(device->facts, "id"), "no_tuned", r->bench->params.no_tuned);
     const clf_status st = clfi_worker_ask(&device->worker, request, &r->patience, &reply);
     if (st != CLF_OK) {
-        clfi_worker_stop(&device->worker);
+        clfi_child_stop(&device->worker);
         return st;
     }
     json_object_update(device->facts, json_object_get(reply, "facts"));
@@ -101,24 +101,23 @@ static clf_status add_device(clfi_bench *bench, json_t *facts)
 {
     size_t capacity = bench->device_count;
     CLF_TRY(clfi_grow(&bench->devices, &capacity, bench->device_count + 1, sizeof *bench->devices, "devices"));
-    bench->devices[bench->device_count++] = (clfi_bench_device){.facts = json_incref(facts), .worker = CLFI_WORKER_INIT};
+    bench->devices[bench->device_count++] = (clfi_bench_device){.facts = json_incref(facts), .worker = CLFI_CHILD_INIT};
     return CLF_OK;
 }
 
 /* In a process of its own, so that this one stays free of drivers. */
 static clf_status list_devices(runner *r)
 {
-    clfi_worker worker = CLFI_WORKER_INIT;
+    clfi_child worker = CLFI_CHILD_INIT;
     const char *selector = r->bench->params.device;
     json_t *reply = NULL, *index;
     size_t i;
     CLF_TRY(clfi_worker_start(r->bench->workloads, &worker));
     json_t *request = json_pack("{s:s, s:s?}", "do", "list", "device", selector);
     clf_status st = clfi_worker_ask(&worker, request, &r->patience, &reply);
-    clfi_worker_stop(&worker);
-    json_array_foreach(json_object_get(reply, "selected"), i, index)
-        if (st == CLF_OK)
-            st = add_device(r->bench, json_array_get(json_object_get(reply, "devices"), (size_t)json_integer_value(index)));
+    clfi_child_stop(&worker);
+    json_array_foreach(json_object_get(reply, "selected"), i, index) if (st == CLF_OK) st =
+        add_device(r->bench, json_array_get(json_object_get(reply, "devices"), (size_t)json_integer_value(index)));
     r->bench->notes = json_incref(json_object_get(reply, "notes"));
     json_decref(reply);
     return st;
@@ -156,9 +155,7 @@ static clf_status add_rows(runner *r, size_t workload, size_t device)
         }
         free(reason);
     }
-    json_array_foreach(engines, i, name)
-        if (st == CLF_OK)
-            st = add_row(r->bench, workload, device, json_string_value(name), &row);
+    json_array_foreach(engines, i, name) if (st == CLF_OK) st = add_row(r->bench, workload, device, json_string_value(name), &row);
     json_decref(reply);
     return st;
 }
@@ -204,8 +201,7 @@ static clf_status append(clfi_samples *samples, const json_t *values)
 {
     json_t *value;
     size_t i;
-    json_array_foreach(values, i, value)
-        CLF_TRY(clfi_samples_add(samples, json_number_value(value)));
+    json_array_foreach(values, i, value) CLF_TRY(clfi_samples_add(samples, json_number_value(value)));
     return CLF_OK;
 }
 
@@ -347,14 +343,14 @@ clf_status clfi_bench_run(const clfi_workload_list *workloads, const clfi_bench_
     if (st != CLF_OK && is_stopped(&r)) /* before there was anything to keep */
         st = CLF_OK;
     for (size_t i = 0; i < out->device_count; i++)
-        clfi_worker_stop(&out->devices[i].worker);
+        clfi_child_stop(&out->devices[i].worker);
     return st;
 }
 
 void clfi_bench_free(clfi_bench *bench)
 {
     for (size_t i = 0; i < bench->device_count; i++) {
-        clfi_worker_stop(&bench->devices[i].worker);
+        clfi_child_stop(&bench->devices[i].worker);
         json_decref(bench->devices[i].facts);
         free(bench->devices[i].reason);
     }

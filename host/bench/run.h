@@ -23,39 +23,39 @@ typedef struct clfi_row {
     size_t workload, device; /* places in the lists */
     char *engine;            /* "": no choice */
     clfi_row_status status;
-    char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
-    bool is_unbuilt;       /* UNSUPPORTED because its kernels do not compile */
-    bool verified;         /* the result was compared and is right */
-    clfi_row_facts facts;  /* rate and share of the limit: not before the file is written */
+    char *reason;         /* of FAILED and UNSUPPORTED; else NULL */
+    bool is_unbuilt;      /* UNSUPPORTED because its kernels do not compile */
+    bool verified;        /* the result was compared and is right */
+    clfi_row_facts facts; /* rate and share of the limit: not before the file is written */
     size_t runs_per_sample;
-    double run_seconds;    /* of one run, when it was verified */
-    json_t *kernels;       /* names that one run launches; NULL: not run */
+    double run_seconds;              /* of one run, when it was verified */
+    json_t *kernels;                 /* names that one run launches; NULL: not run */
     clfi_samples wall_ms, device_ms; /* device: empty where not known */
     clfi_samples round_samples;      /* how many of wall_ms each visit took, in their order */
-    double joules, joule_runs; /* of so many runs; NaN: not measured */
+    double joules, joule_runs;       /* of so many runs; NaN: not measured */
 } clfi_row;
 
 typedef struct clfi_bench_device {
     json_t *facts; /* of the device list, and once it is open how its energy is measured and whether it is tuned */
-    char *reason; /* why it cannot be used; NULL: it can */
-    clfi_worker worker;
+    char *reason;  /* why it cannot be used; NULL: it can */
+    clfi_child worker;
     size_t restarts; /* after a crash or a time limit */
 } clfi_bench_device;
 
 struct clfi_bench;
 
 typedef struct clfi_bench_params {
-    const char *device; /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
+    const char *device;   /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
     const char *left_out; /* drivers whose devices are not looked for, a line for each, for the record only; NULL: none. Borrowed */
-    bool quick;         /* for the record only */
-    bool no_tuned;      /* choices of clformer tune are not used */
-    uint64_t seed;      /* of the order */
-    double min_seconds; /* per row, over all rounds, and ... */
-    size_t min_samples; /* ... at least so many */
+    bool quick;           /* for the record only */
+    bool no_tuned;        /* choices of clformer tune are not used */
+    uint64_t seed;        /* of the order */
+    double min_seconds;   /* per row, over all rounds, and ... */
+    size_t min_samples;   /* ... at least so many */
     size_t rounds;
     double longest_run; /* seconds; a row whose single run takes longer is left out, with that reason */
-    double time_limit; /* seconds for one answer of a device: preparing, comparing, and a visit beyond what it is meant to take */
-    const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
+    double time_limit;  /* seconds for one answer of a device: preparing, comparing, and a visit beyond what it is meant to take */
+    const volatile sig_atomic_t *stop;                       /* nonzero ends the run early; NULL: never */
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
     /* the row that is verified or measured next; NULL: none */
     void (*running)(void *user, const struct clfi_bench *bench, const clfi_row *row);
@@ -64,7 +64,10 @@ typedef struct clfi_bench_params {
     void *user;
 } clfi_bench_params;
 
-#define CLFI_BENCH_PARAMS_INIT {.seed = 1, .min_seconds = 0.5, .min_samples = 10, .rounds = 10, .longest_run = 2, .time_limit = 600}
+#define CLFI_BENCH_PARAMS_INIT                                                                              \
+    {                                                                                                       \
+        .seed = 1, .min_seconds = 0.5, .min_samples = 10, .rounds = 10, .longest_run = 2, .time_limit = 600 \
+    }
 #define CLFI_BENCH_QUICK_SECONDS 0.1
 enum { CLFI_BENCH_QUICK_ROUNDS = 5 };
 

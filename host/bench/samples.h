@@ -13,7 +13,10 @@ typedef struct clfi_samples {
     size_t count, capacity;
 } clfi_samples;
 
-#define CLFI_SAMPLES_INIT {NULL, 0, 0}
+#define CLFI_SAMPLES_INIT \
+    {                     \
+        NULL, 0, 0        \
+    }
 
 clf_status clfi_samples_add(clfi_samples *samples, double value); /* OUT_OF_MEMORY */
 void clfi_samples_free(clfi_samples *samples);                    /* empty and usable again */

@@ -14,9 +14,8 @@
 #ifndef CLFI_BENCH_WORKER_H
 #define CLFI_BENCH_WORKER_H
 
-#include <sys/types.h>
-
 #include "bench/message.h"
+#include "process/child.h"
 #include "workload/workload.h"
 
 /* A sample is the mean of as many runs as take this long, so that the clock's grain and the file's size stay small. */
@@ -29,33 +28,13 @@
  * times the seconds that were asked for, even where what was timed in it is less. */
 #define CLFI_VISIT_STRETCH 2
 
-typedef struct clfi_worker {
-    pid_t process; /* 0: none */
-    int socket;
-} clfi_worker;
-
-#define CLFI_WORKER_INIT \
-    {                    \
-        0, -1            \
-    }
-
-/* A process with one end of a socket, which runs serve(socket, user) on memory as it is now and ends when that returns, or when this
- * process does. IO: the system refused. */
-clf_status clfi_worker_fork(void (*serve)(int socket, const void *user), const void *user, clfi_worker *out);
-
-/* Why bytes did not pass, as DEVICE: what the process died of, or the reason of the system; it is gone then. */
-clf_status clfi_worker_lost(clfi_worker *worker, clfi_message_end end);
-
 /* The child sees the workloads as they are now. IO: the system refused. */
-clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *out);
+clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_child *out);
 
 /* Sends the request (released in any case) and waits for the reply, which the caller releases. A reply that tells of a failure becomes that
  * failure. DEVICE: the process crashed, or was ended because it did not answer in time or was no longer wanted; then worker->process is
  * 0. */
-clf_status clfi_worker_ask(clfi_worker *worker, json_t *request, const clfi_patience *patience, json_t **out);
-
-/* Ends the process at once; no-op where there is none. */
-void clfi_worker_stop(clfi_worker *worker);
+clf_status clfi_worker_ask(clfi_child *worker, json_t *request, const clfi_patience *patience, json_t **out);
 
 /* The child's loop; returns when the other side is gone. */
 void clfi_worker_serve(int socket, const clfi_workload_list *workloads);

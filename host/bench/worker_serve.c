@@ -3,7 +3,7 @@
 #include "bench/device_facts.h"
 #include "bench/energy.h"
 #include "bench/prepared.h"
-#include "bench/resident.h"
+#include "process/resident.h"
 #include "bench/row_facts.h"
 #include "bench/samples.h"
 #include "bench/worker.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "bench/worker.h"
+#include "process/child.h"
 #include "process/mpirun.h"
 #include "jobs/patience.h"
 #include "jobs/platform_guard.h"
@@ -110,19 +110,19 @@ static void serve(int socket, const void *user)
 static clf_status ask(const char *names, cli_device_listing *out, bool *out_answered)
 {
     const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};
-    clfi_worker worker;
+    clfi_child worker;
     answer found;
-    CLF_TRY(clfi_worker_fork(serve, names, &worker));
+    CLF_TRY(clfi_child_fork(serve, names, &worker));
     const clfi_message_end end = clfi_message_receive_bytes(worker.socket, &patience, &found, sizeof found);
     *out_answered = end == CLFI_MESSAGE_OK;
     clf_status st = CLF_OK;
     if (end == CLFI_MESSAGE_LATE)
         st = clfi_fail(CLF_DEVICE, "listing the devices: no end within %g s", patience.seconds);
     else if (end != CLFI_MESSAGE_OK)
-        st = clfi_fail_prefix(clfi_worker_lost(&worker, end), "listing the devices");
+        st = clfi_fail_prefix(clfi_child_lost(&worker, end), "listing the devices");
     else if (found.status != CLF_OK)
         st = clfi_fail(found.status, "%.*s", REASON_BYTES - 1, found.reason);
-    clfi_worker_stop(&worker);
+    clfi_child_stop(&worker);
     *out = found.listing;
     return st;
 }

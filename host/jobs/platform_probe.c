@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "clformer/device.h"
+#include "process/child.h"
 
 enum { MOST_FILES = 64, LIMIT_SECONDS = 10 };
 
@@ -30,8 +30,9 @@ enum { NOT_LOADED = 111, LOADED = 112 };
 
 typedef struct driver_file {
     char *path, *link; /* link: in a folder of its own below the temporary one */
-    pid_t process;     /* 0: ended */
-    int result;        /* of waitpid; -1: it took too long */
+    clfi_child child;
+    bool is_late; /* it took too long */
+    int result;   /* as waitpid tells it; -1: somebody else has asked, so nothing is known, also nothing bad */
 } driver_file;
 
 /* The library that an .icd file names, its first line; "" where it cannot be read. */
@@ -45,12 +46,14 @@ static void read_library(const char *path, char *out, int size)
         fclose(stream);
 }
 
-/* Loaders pass over a library that they cannot load without a word. */
-static _Noreturn void enumerate(const char *folder, const char *path)
+/* Loaders pass over a library that they cannot load without a word. user: two texts, the folder and the file. */
+static void enumerate(int socket, const void *user)
 {
+    const char *const *texts = user, *folder = texts[0], *path = texts[1];
     char library[PATH_MAX];
     clf_device_list *list;
     const int null = open("/dev/null", O_RDWR);
+    (void)socket;
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -78,27 +81,13 @@ static clf_status start(driver_file *file, const char *root, size_t number)
         st = clfi_fail_errno("create", folder);
         goto done;
     }
-    fflush(NULL);
-    file->process = fork();
-    if (file->process == 0)
-        enumerate(folder, file->path);
-    if (file->process < 0) {
-        file->process = 0;
-        st = clfi_fail(CLF_IO, "process for %s: %s", file->path, strerror(errno));
-    }
+    st = clfi_child_fork(enumerate, (const char *const[]){folder, file->path}, &file->child);
+    if (st != CLF_OK)
+        st = clfi_fail_prefix(st, file->path);
 done:
     free(folder);
     free(target);
     return st;
-}
-
-/* Whether the child is no more. Of one that somebody else waited for nothing is known, also nothing bad. */
-static bool has_ended(driver_file *file)
-{
-    const pid_t ended = waitpid(file->process, &file->result, WNOHANG);
-    if (ended < 0 && errno == ECHILD)
-        file->result = LOADED << 8;
-    return ended == file->process || (ended < 0 && errno == ECHILD);
 }
 
 static void wait_for_all(driver_file *files, size_t count)
@@ -108,15 +97,12 @@ static void wait_for_all(driver_file *files, size_t count)
         left = 0;
         const bool is_late = clfi_now_ns() > end;
         for (size_t i = 0; i < count; i++) {
-            if (files[i].process && has_ended(&files[i])) {
-                files[i].process = 0;
-            } else if (files[i].process && is_late) {
-                kill(files[i].process, SIGKILL);
-                waitpid(files[i].process, &files[i].result, 0);
-                files[i].result = -1;
-                files[i].process = 0;
+            clfi_child *child = &files[i].child;
+            if (child->process && !clfi_child_has_ended(child, &files[i].result) && is_late) {
+                files[i].is_late = true;
+                clfi_child_stop(child);
             }
-            left += files[i].process != 0;
+            left += child->process != 0;
         }
         if (left)
             nanosleep(&(struct timespec){0, 5000000}, NULL);
@@ -125,12 +111,12 @@ static void wait_for_all(driver_file *files, size_t count)
 
 static bool is_broken(const driver_file *file)
 {
-    return file->result == -1 || !WIFEXITED(file->result) || WEXITSTATUS(file->result) != LOADED;
+    return file->is_late || (file->result != -1 && (!WIFEXITED(file->result) || WEXITSTATUS(file->result) != LOADED));
 }
 
 static clf_status tell(const driver_file *file, clf_str *notes)
 {
-    if (file->result == -1)
+    if (file->is_late)
         return clfi_str_appendf(notes, "%s: its library hangs (more than %d s); left out\n", file->path, LIMIT_SECONDS);
     if (WIFSIGNALED(file->result))
         return clfi_str_appendf(notes, "%s: its library crashes (%s); left out\n", file->path, strsignal(WTERMSIG(file->result)));

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "bench/worker.h"
+#include "process/child.h"
 #include "jobs/device_listing.h"
 #include "jobs/patience.h"
 #include "jobs/pool_device.h"
@@ -223,7 +223,7 @@ static clf_status give(cli_pool *pool, cli_pool_member *m, uint64_t number, cons
         end = clfi_message_send_bytes(socket, &j->texts[i].size, sizeof j->texts[i].size);
     if (end == CLFI_MESSAGE_OK)
         end = clfi_message_send_bytes(socket, clfi_str_text(&j->bytes), j->bytes.length);
-    return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_worker_lost(&m->worker, end)) : CLF_OK;
+    return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_child_lost(&m->worker, end)) : CLF_OK;
 }
 
 /* Whether `other`, which is free, would be done with what `m` is at long before it, as far as anybody can tell. Of a few texts, which cost
@@ -339,7 +339,7 @@ static clf_status check_patience(cli_pool *pool)
         if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
             continue;
         if (elapsed > lost) {
-            clfi_worker_stop(&m->worker);
+            clfi_child_stop(&m->worker);
             CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", lost)));
         } else if (elapsed > told && !m->is_told) {
             cli_line_clear();

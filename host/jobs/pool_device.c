@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "bench/message.h"
+#include "process/socket.h"
 
 static const clfi_patience for_ever = {0, NULL};
 

@@ -23,23 +23,23 @@ static clf_status add_member(cli_pool_members *members, const char *device, size
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected at most %d devices, of names of at most %d bytes", CLI_MOST_DEVICES,
                  CLI_MEMBER_NAME_BYTES - 1);
     cli_pool_member *m = &members->at[members->count++];
-    m->worker = (clfi_worker)CLFI_WORKER_INIT;
+    m->worker = (clfi_child)CLFI_CHILD_INIT;
     snprintf(m->device, sizeof m->device, "%.*s", (int)length, device);
     return CLF_OK;
 }
 
-clf_status cli_member_receive(clfi_worker *worker, void *data, size_t size)
+clf_status cli_member_receive(clfi_child *worker, void *data, size_t size)
 {
     const clfi_patience patience = {cli_patience.move, NULL};
     const clfi_message_end end = clfi_message_receive_bytes(worker->socket, &patience, data, size);
     if (end == CLFI_MESSAGE_LATE) {
-        clfi_worker_stop(worker);
+        clfi_child_stop(worker);
         CLF_FAIL(CLF_DEVICE, "the device's process stopped in the middle of an answer");
     }
-    return end == CLFI_MESSAGE_OK ? CLF_OK : clfi_worker_lost(worker, end);
+    return end == CLFI_MESSAGE_OK ? CLF_OK : clfi_child_lost(worker, end);
 }
 
-clf_status cli_member_receive_answer(clfi_worker *worker, cli_pool_reply *answer)
+clf_status cli_member_receive_answer(clfi_child *worker, cli_pool_reply *answer)
 {
     CLF_TRY(cli_member_receive(worker, answer, sizeof *answer));
     answer->reason[CLI_POOL_REASON_BYTES - 1] = '\0';
@@ -99,7 +99,7 @@ void cli_member_say_lost(cli_pool_member *m, const char *what)
 {
     cli_line_clear();
     fprintf(stderr, "clformer: device %s: %s; %s\n", cli_member_name(m), clf_last_error(), what);
-    clfi_worker_stop(&m->worker);
+    clfi_child_stop(&m->worker);
 }
 
 double cli_seconds_since(uint64_t ns)
@@ -180,7 +180,7 @@ static clf_status fork_member(cli_pool_member *m, const cli_session *session, co
     const cli_pool_place at = {session, directory, m->device};
     const struct timeval limit = {.tv_sec = (time_t)cli_patience.move};
     m->since_ns = clfi_now_ns();
-    CLF_TRY(clfi_worker_fork(cli_pool_serve, &at, &m->worker));
+    CLF_TRY(clfi_child_fork(cli_pool_serve, &at, &m->worker));
     if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* of one that reads no longer */
         CLF_FAIL(CLF_IO, "setsockopt: %s", strerror(errno));
     return CLF_OK;
@@ -216,5 +216,5 @@ clf_status cli_members_start(cli_pool_members *members, const cli_session *sessi
 void cli_members_stop(cli_pool_members *members)
 {
     for (size_t i = 0; i < members->count; i++)
-        clfi_worker_stop(&members->at[i].worker);
+        clfi_child_stop(&members->at[i].worker);
 }

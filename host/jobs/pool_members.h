@@ -3,7 +3,7 @@
 #ifndef CLFI_JOBS_POOL_MEMBERS_H
 #define CLFI_JOBS_POOL_MEMBERS_H
 
-#include "bench/worker.h"
+#include "process/child.h"
 #include "jobs/device_listing.h"
 #include "jobs/pool_device.h"
 
@@ -13,7 +13,7 @@ enum { CLI_MOST_DEVICES = CLI_MOST_ASKED, CLI_MEMBER_NAME_BYTES = 256, CLI_TIMES
 typedef struct cli_pool_member {
     char device[CLI_MEMBER_NAME_BYTES]; /* selector; "" = default */
     char name[CLI_LISTED_NAME_BYTES], driver[CLI_LISTED_NAME_BYTES];
-    clfi_worker worker;
+    clfi_child worker;
     bool is_open;              /* has the model, */
     const char *linear_engine; /* of which this is */
     bool is_busy;              /* with the job of this number, which another may have done meanwhile */
@@ -56,10 +56,10 @@ clf_status cli_members_wait(cli_pool_members *members, bool (*which)(const cli_p
 clf_status cli_members_take_opening(cli_pool_members *members, cli_pool_member *m);
 
 /* Of an answer that has begun. CLF_OK, or why it ends early. */
-clf_status cli_member_receive(clfi_worker *worker, void *data, size_t size);
+clf_status cli_member_receive(clfi_child *worker, void *data, size_t size);
 
 /* CLF_OK, or why there is no answer or a bad one. */
-clf_status cli_member_receive_answer(clfi_worker *worker, cli_pool_reply *answer);
+clf_status cli_member_receive_answer(clfi_child *worker, cli_pool_reply *answer);
 
 /* For messages. */
 const char *cli_member_name(const cli_pool_member *m);

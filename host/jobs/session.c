@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "bench/resident.h"
+#include "process/resident.h"
 #include "jobs/device_listing.h"
 #include "jobs/model_hash.h"
 #include "jobs/platform_guard.h"

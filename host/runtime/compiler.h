@@ -4,23 +4,19 @@
 #ifndef CLFI_RUNTIME_COMPILER_H
 #define CLFI_RUNTIME_COMPILER_H
 
-#include <sys/types.h>
-
+#include "process/child.h"
 #include "runtime/compile_message.h"
 
 enum {
-    CLFI_COMPILER_WORDS = 400,     /* bytes of a text that tells how a process ended */
     CLFI_COMPILER_IDLE = 112,      /* the exit status of one that had nothing to do */
     CLFI_COMPILER_IDLE_MS = 10000, /* after which it ends */
 };
 
 typedef struct clf_compiler {
-    pid_t process;        /* 0: none */
-    int socket;           /* this end */
-    int words;            /* a file in memory: what the process writes to its standard error; -1: nowhere */
-    bool is_ready;        /* it has greeted */
-    bool is_known;        /* it has compiled for another pool, perhaps for another device */
-    uint64_t deadline_ns; /* of the request that it works on */
+    clfi_child child;
+    bool is_ready;                                                     /* it has greeted */
+    bool is_known;                                                     /* it has compiled for another pool, perhaps for another device */
+    uint64_t deadline_ns;                                              /* of the request that it works on */
     char reply[sizeof(clf_compile_header) + CLFI_COMPILE_REPLY_BYTES]; /* so far */
     size_t reply_bytes;
 } clf_compiler;
@@ -44,7 +40,7 @@ bool clfi_compiler_ask(clf_compiler *c, const clf_str *request, double seconds);
 /* Reads what has come, without waiting. */
 clf_compile_state clfi_compiler_look(clf_compiler *c, clf_compile_word *out_word, const char **out_text);
 
-/* Ends it at once. `how` (CLFI_COMPILER_WORDS bytes; NULL: not asked for) tells what it had ended by before, and the last line that it
+/* Ends it at once. `how` (CLFI_CHILD_WORDS bytes; NULL: not asked for) tells what it had ended by before, and the last line that it
  * wrote. Returns whether it ended by a fault of what ran in it: a signal that a program raises by its own errors, or an exit status. */
 bool clfi_compiler_stop(clf_compiler *c, char *how);
 

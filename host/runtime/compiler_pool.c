@@ -34,7 +34,7 @@ static void end_left(void)
 /* Takes the first process and the path of a pool. */
 static void leave(clf_compiler_pool *pool)
 {
-    if (!pool->list[0].process || pool->is_off)
+    if (!pool->list[0].child.process || pool->is_off)
         return;
     pthread_mutex_lock(&left.lock);
     end_left();
@@ -43,7 +43,7 @@ static void leave(clf_compiler_pool *pool)
     left.compiler = pool->list[0];
     left.compiler.is_known = true;
     pool->path = NULL;
-    pool->list[0].process = 0;
+    pool->list[0].child.process = 0;
     pthread_mutex_unlock(&left.lock);
 }
 
@@ -53,7 +53,7 @@ clf_status clfi_compiler_pool_start(clf_compiler_pool *pool, size_t at)
     pthread_mutex_lock(&left.lock);
     if (left.owner == getpid() && strcmp(left.path, pool->path) == 0) {
         pool->list[at] = left.compiler;
-        left.compiler.process = 0;
+        left.compiler.child.process = 0;
         is_taken = true;
     }
     if (left.path)

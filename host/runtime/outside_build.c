@@ -100,7 +100,7 @@ static void finish(job_queue *queue, size_t at)
 /* The process at `at` ended, was ended, or is useless. */
 static void lose(job_queue *queue, size_t at, clf_compile_state state)
 {
-    char how[CLFI_COMPILER_WORDS];
+    char how[CLFI_CHILD_WORDS];
     clf_build_job *job = queue->of[at];
     clf_compiler *compiler = &queue->pool->list[at];
     clf_compile_word word;
@@ -159,7 +159,7 @@ static void begin(job_queue *queue, size_t at)
     queue->of[at] = job;
     job->starts++;
     clf_status st = job->request.length ? CLF_OK : write_request(queue->context, job);
-    if (st == CLF_OK && !compiler->process) {
+    if (st == CLF_OK && !compiler->child.process) {
         st = clfi_compiler_pool_start(queue->pool, at);
         if (st != CLF_OK)
             switch_off(queue, clf_last_error());
@@ -193,7 +193,7 @@ static void wait_for_any(const job_queue *queue, size_t room)
     nfds_t count = 0;
     for (size_t i = 0; i < room; i++)
         if (queue->of[i])
-            sockets[count++] = (struct pollfd){queue->pool->list[i].socket, POLLIN, 0};
+            sockets[count++] = (struct pollfd){queue->pool->list[i].child.socket, POLLIN, 0};
     poll(sockets, count, LOOK_MS);
 }
 

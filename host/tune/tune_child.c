@@ -33,16 +33,16 @@ static void serve_one(int socket, const void *user)
 /* Takes the request over. */
 static clf_status ask(json_t *request, const clfi_patience *patience, json_t **out)
 {
-    clfi_worker worker = CLFI_WORKER_INIT;
+    clfi_child worker = CLFI_CHILD_INIT;
     if (!request)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "request to a candidate's process: not enough memory");
-    const clf_status st = clfi_worker_fork(serve_one, NULL, &worker);
+    const clf_status st = clfi_child_fork(serve_one, NULL, &worker);
     if (st != CLF_OK) {
         json_decref(request);
         return st;
     }
     const clf_status answer = clfi_worker_ask(&worker, request, patience, out);
-    clfi_worker_stop(&worker);
+    clfi_child_stop(&worker);
     return answer;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a record says of the host and the library: over made-up system files, and of this machine. */
 #include "bench/machine.h"
+#include "process/resident.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static void peak_memory(void **state)
 {
     (void)state;
     enum { MORE = 64 << 20 };
-    const size_t before = clfi_machine_peak_bytes();
+    const size_t before = clfi_resident_peak_bytes();
     assert_true(before > 0);
     unsigned char *memory = malloc(before + MORE);
     assert_non_null(memory);
@@ -108,7 +109,7 @@ static void peak_memory(void **state)
     const volatile unsigned char *touched = memory;
     assert_int_equal(touched[MORE], 1);
     free(memory);
-    assert_true(clfi_machine_peak_bytes() >= before + MORE / 2);
+    assert_true(clfi_resident_peak_bytes() >= before + MORE / 2);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 - No folder of host/ includes one that is not below it: the order is the chain and the side branches in the README.
 - No circle of modules (a header with its source) larger than a header and its parts: x, x_one, x_two of one folder.
 - The same of calls, which headers hide: drawn from the symbols that the object files of the build define and ask for.
+- Only host/process starts processes and waits for them.
 - No line is longer than .clang-format's ColumnLimit, be it of a source, a script or a file of CMake's.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too.
 
@@ -20,6 +21,7 @@ KERNELS = {"shared": {"shared"}, "any": {"shared", "any"}, "cpu": {"shared", "an
            "peak": {"shared", "peak"}}
 # Whose lines keep to .clang-format's ColumnLimit: sources, the manual page and scripts below the folders, and those of the top level.
 LIMITED = (".c", ".h", ".cl", ".1", ".py", ".sh", ".bash", "_clformer", ".cmake", "CMakeLists.txt")
+STARTS = {"fork", "vfork", "posix_spawn", "posix_spawnp", "popen", "system", "wait", "waitpid", "wait3", "wait4"}
 SCRIPTS = ("CMakeLists.txt", "quickstart", ".ci/run")
 
 
@@ -114,6 +116,8 @@ def calls(root, build):
     faults = []
     for module, targets in sorted(graph.items()):
         layer = module.split("/")[1]
+        if layer != "process":
+            faults += ["%s.c calls %s, which is host/process's" % (module, name) for name in sorted(asked.get(module, set()) & STARTS)]
         faults += ["%s.c uses %s.c: %s is not below %s" % (module, target, target.split("/")[1], layer) for target in sorted(targets)
                    if target.split("/")[1] not in below.get(layer, set()) | {layer}]
     return faults, graph

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident memory: /proc/self (VmHWM; writing 5 to clear_refs resets it, proc(5)), else the process's own count. */
-#include "bench/resident.h"
+#include "process/resident.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-
-#include "bench/machine.h"
 
 void clfi_resident_reset(void)
 {
@@ -31,5 +30,8 @@ size_t clfi_resident_peak_bytes(void)
             break;
     if (file)
         fclose(file);
-    return kibibytes ? (size_t)kibibytes * 1024 : clfi_machine_peak_bytes();
+    struct rusage usage;
+    if (!kibibytes && getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0)
+        kibibytes = (unsigned long long)usage.ru_maxrss; /* Linux counts in these, too */
+    return (size_t)kibibytes * 1024;
 }

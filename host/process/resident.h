@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident memory of this process. */
-#ifndef CLFI_BENCH_RESIDENT_H
-#define CLFI_BENCH_RESIDENT_H
+#ifndef CLFI_PROCESS_RESIDENT_H
+#define CLFI_PROCESS_RESIDENT_H
 
 #include <stddef.h>
 
