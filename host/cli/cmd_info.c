@@ -275,7 +275,7 @@ static clf_status tell(cli_session *session, const char *path, int as_json)
     cli_info_rows info = {json_array(), true};
     clf_status st;
     if (!info.rows)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "info");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "info: not enough memory");
     if ((st = cli_session_open_model(session, path)) == CLF_OK)
         CLF_GOTO(collect(session, path, &info));
     else if (st != CLF_OUT_OF_MEMORY || !session->context || !tell_plan(session, path, &info))

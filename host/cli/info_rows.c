@@ -52,7 +52,7 @@ static void print_value(const json_t *value)
 static clf_status print_text(const cli_info_rows *info)
 {
     if (!info->is_whole)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "info");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "info: not enough memory");
     for (size_t i = 0; i < json_array_size(info->rows); i++) {
         const json_t *row = json_array_get(info->rows, i), *value = json_array_get(row, 1);
         const char *key;

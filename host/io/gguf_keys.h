@@ -52,6 +52,8 @@
 #define CLFI_GGUF_TOKEN_UNKNOWN "tokenizer.ggml.unknown_token_id"
 #define CLFI_GGUF_TOKEN_SEPARATOR "tokenizer.ggml.seperator_token_id" /* spelt so */
 #define CLFI_GGUF_TOKEN_PADDING "tokenizer.ggml.padding_token_id"
+#define CLFI_GGUF_TOKEN_CLASS "tokenizer.ggml.cls_token_id"
+#define CLFI_GGUF_TOKEN_MASK "tokenizer.ggml.mask_token_id"
 #define CLFI_GGUF_TOKEN_ADD_BOS "tokenizer.ggml.add_bos_token"
 #define CLFI_GGUF_TOKEN_ADD_EOS "tokenizer.ggml.add_eos_token"
 #define CLFI_GGUF_TOKEN_ADD_SPACE "tokenizer.ggml.add_space_prefix"

@@ -36,6 +36,7 @@ static const struct {
     {'b', "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))", NULL},
     {'B', "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))", NULL},
     {'A', "\\A", NULL},
+    {'G', "\\G", NULL},
     {'z', "\\z", NULL},
     {'Z', "\\Z", NULL},
     {'t', "\\x{09}", "\\x{09}"},

@@ -132,6 +132,8 @@ static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_UNKNOWN, is_llama ? UNKNOWN : NONE, count, &spec->unknown));
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_SEPARATOR, NONE, count, &spec->separator));
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_PADDING, NONE, count, &spec->padding));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_CLASS, NONE, count, &spec->classification));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_MASK, NONE, count, &spec->mask));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, (is_llama || (cut && cut->add_bos)) && spec->bos >= 0, &bos));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_EOS, false, &eos));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_SPACE, is_llama, &space));

@@ -97,7 +97,9 @@ static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *val
     } ids[] = {{CLFI_GGUF_TOKEN_BOS, spec->bos},
                {CLFI_GGUF_TOKEN_EOS, spec->eos},
                {CLFI_GGUF_TOKEN_UNKNOWN, spec->unknown},
-               {CLFI_GGUF_TOKEN_PADDING, spec->padding}};
+               {CLFI_GGUF_TOKEN_PADDING, spec->padding},
+               {CLFI_GGUF_TOKEN_CLASS, spec->classification},
+               {CLFI_GGUF_TOKEN_MASK, spec->mask}};
     CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_TOKEN_MODEL, spec->model));
     CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_TOKEN_PRE, is_llama ? "default" : spec->pre));
     CLF_TRY(clfi_gguf_put_texts(values, CLFI_GGUF_TOKEN_TOKENS, spec->tokens, spec->token_count));

@@ -308,6 +308,8 @@ clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabu
     if (out->spec.unknown < 0 && unknown)
         out->spec.unknown = clf_tokenizer_id(out->tokenizer, unknown);
     out->spec.padding = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_PAD);
+    out->spec.classification = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_CLS);
+    out->spec.mask = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_MASK);
     CLF_GOTO(take_tokens(out, rows));
     CLF_GOTO(take_merges(out));
     CLF_GOTO(clf_encoding_create(&encoding));

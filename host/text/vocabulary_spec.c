@@ -27,7 +27,7 @@ static const char llama_without_space[] = LLAMA("", "");
 
 static clf_status check_spec(const clf_vocabulary_spec *spec, const char *name)
 {
-    const int32_t ids[] = {spec->bos, spec->eos, spec->unknown, spec->separator, spec->padding};
+    const int32_t ids[] = {spec->bos, spec->eos, spec->unknown, spec->separator, spec->padding, spec->classification, spec->mask};
     if (!spec->model || (spec->token_count && !spec->tokens) || (spec->merge_count && !spec->merges))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: expected a model, tokens and merges, found NULL", name);
     if (spec->token_count > CLFI_VOCABULARY_MAX_ID + (size_t)1)
@@ -177,6 +177,8 @@ static clf_status build(const clf_vocabulary_spec *spec, const clf_token_strips 
     tokenizer->roles[CLF_TOKEN_UNK] = spec->unknown;
     tokenizer->roles[CLF_TOKEN_SEP] = spec->separator;
     tokenizer->roles[CLF_TOKEN_PAD] = spec->padding;
+    tokenizer->roles[CLF_TOKEN_CLS] = spec->classification;
+    tokenizer->roles[CLF_TOKEN_MASK] = spec->mask;
     return clfi_tokenizer_finish(tokenizer, name);
 }
 

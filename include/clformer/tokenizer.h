@@ -62,11 +62,13 @@ typedef struct clf_vocabulary_spec {
     int32_t bos, eos, unknown, separator, padding; /* ids; -1 = none */
     int add_bos, add_eos;                          /* nonzero: encoding puts them around a text */
     int add_space_prefix;                          /* llama: text begins with a space of its own */
+    int32_t classification, mask;                  /* ids; -1 = none */
 } clf_vocabulary_spec;
 
-#define CLF_VOCABULARY_SPEC_INIT                                                                                                        \
-    {                                                                                                                                   \
-        .size = sizeof(clf_vocabulary_spec), .bos = -1, .eos = -1, .unknown = -1, .separator = -1, .padding = -1, .add_space_prefix = 1 \
+#define CLF_VOCABULARY_SPEC_INIT                                                                                                         \
+    {                                                                                                                                    \
+        .size = sizeof(clf_vocabulary_spec), .bos = -1, .eos = -1, .unknown = -1, .separator = -1, .padding = -1, .add_space_prefix = 1, \
+        .classification = -1, .mask = -1                                                                                                 \
     }
 CLF_API CLF_NODISCARD clf_status clf_vocabulary_spec_default(clf_vocabulary_spec *out, size_t size); /* clformer.h: options */
 

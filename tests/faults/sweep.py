@@ -380,12 +380,17 @@ class Sweep:
         if case.name == "search-keep":  # what is kept is no result: the next search tells whether it is right
             return [] if run.stdout == known.stdout else ["exit status 0 and another text on standard output"]
         if case.same_results:
-            if run.stdout != known.stdout:
+            if told(case, run.stdout) != told(case, known.stdout):
                 return ["exit status 0 and another text on standard output"]
             if run.outputs != known.outputs:
                 return ["exit status 0 and another output"]
             return []
         return [f"exit status 0 and {name} is no JSON" for name, content in run.outputs.items() if not is_json(content)]
+
+
+def told(case, text):
+    """What a command says, without what depends on the way: where a weight file cannot be shared with the device, it is copied."""
+    return re.sub(rb"(?m)^(device|mapped)_bytes .*$", b"", text) if case.name == "info" else text
 
 
 def goes_on(case):

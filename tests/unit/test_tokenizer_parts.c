@@ -157,8 +157,8 @@ static void broken_specs(void **state)
     } while (0)
     const clf_text broken = {"\xff", 1}, merge = text_of("a b"), none = text_of("ab"), lost = text_of("a x");
     BROKEN(llama.spec.model = "rwkv", CLF_UNSUPPORTED, "model \"rwkv\"; known are gpt2 and llama");
-    BROKEN((llama.spec.model = "gpt2", llama.spec.pre = "tekken"), CLF_UNSUPPORTED,
-           "\"tekken\"; known are default, gpt-2, llama-bpe, qwen2, smollm");
+    BROKEN((llama.spec.model = "gpt2", llama.spec.pre = "superbpe"), CLF_UNSUPPORTED,
+           "\"superbpe\"; known are default, gpt-2, llama-bpe, qwen2, smollm");
     BROKEN(llama.spec.scores = NULL, CLF_FORMAT, "without scores");
     BROKEN(llama.scores[7] = INFINITY, CLF_FORMAT, "token 7 has no finite score");
     BROKEN(llama.scores[7] = -INFINITY, CLF_FORMAT, "token 7 has no finite score");
