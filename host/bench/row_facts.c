@@ -46,7 +46,7 @@ clf_status clfi_row_facts_write(const clfi_row_facts *facts, bool is_measured, j
             continue;
         json_t *number = !is_known ? json_null() : fact->kind == CLFI_FACT_BYTES ? json_integer((json_int_t)value) : json_real(value);
         if (json_object_set_new(group_of(object, fact), fact->key, number) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s of a result", fact->key);
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s of a result: not enough memory", fact->key);
     }
     return CLF_OK;
 }

@@ -46,7 +46,7 @@ static clf_status serve_list(const json_t *request, json_t *reply)
     for (size_t i = 0; st == CLF_OK && i < list->count; i++) {
         json_t *facts = clfi_device_facts(&list->devices[i]);
         if (!facts)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "facts of device %zu", i);
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "facts of device %zu: not enough memory", i);
         json_array_append_new(devices, facts);
         if (all || i == index)
             json_array_append_new(selected, json_integer((json_int_t)i));

@@ -17,7 +17,7 @@ typedef struct cli_attention_map {
 } cli_attention_map;
 
 typedef struct cli_attention_picture {
-    /* what the weights come from and are of, for the title; a directory is named by its last part; text NULL: none */
+    /* for the title: the model or file of the weights, and their text; a directory is named by its last part; text NULL: none */
     const char *source, *text;
     const char *title; /* instead; "": none; NULL: made from those */
     cli_heatmap_scale scale;
@@ -26,17 +26,17 @@ typedef struct cli_attention_picture {
     size_t count;
 } cli_attention_picture;
 
-/* Of an encoder for the tokens of a text, cut after max_tokens (0: as the model says) with a notice on standard error. */
+/* Weights of an encoder for the tokens of a text, cut after max_tokens (0: as the model says) with a notice on standard error. */
 clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out);
 
-/* Of an encoder-decoder for a word and the best phonemes that a beam of that width finds for it. Rows of CLF_PRONOUNCE_ATTENTION_CROSS are
+/* Weights of an encoder-decoder for a word and the best phonemes that a beam of that width finds for it. Rows of CLF_PRONOUNCE_ATTENTION_CROSS are
  * named after what is chosen. */
 clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out);
 
-/* Of a NumPy file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K]. Of H and N those are read that cli_read_numbers finds in `heads` and `batch`, of
- * which a file of rank 3 takes one, and the matrices are named after it ("head 0", "batch 0"; without either, "matrix 0"). labels: a text
- * file with a line for each query and then one for each key, or for each key alone where they are as many (NULL: their index).
+/* Weights of a NumPy file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K]. `heads` and `batch` choose indices of H and N as cli_read_numbers reads
+ * them; a file of rank 3 takes one of the two. The matrices are named after it ("head 0", "batch 0"; without either, "matrix 0"). labels:
+ * a text file with a line for each query and then one for each key, or for each key alone where they are as many (NULL: their index).
  * FORMAT: another rank, another number of labels; INVALID_ARGUMENT: a batch of a file that has none. */
 clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, const char *labels, cli_attention_map *out);
 

@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of sorted numbers, linear between two of them. */
+/* A quantile of sorted numbers, linear between two of them. */
 static double quantile(const float *sorted, size_t count, double share)
 {
     const double at = share * (double)(count - 1);

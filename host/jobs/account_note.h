@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands tell about a model's files before they use it. */
+/* Notices about a model's files, which commands print before they use it. */
 #ifndef CLFI_JOBS_ACCOUNT_NOTE_H
 #define CLFI_JOBS_ACCOUNT_NOTE_H
 

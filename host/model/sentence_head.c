@@ -109,7 +109,7 @@ static clf_status load_files(clf_context *context, const char *directory, const 
     CLF_GOTO(clfi_checkpoint_open(path, &checkpoint));
     json = clfi_json_copy(clfi_checkpoint_config(checkpoint));
     if (!json)
-        CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s", where));
+        CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", where));
     if (has_weights) {
         st = clfi_weights_open(context, checkpoint, CLF_STORAGE_DEFAULT, &weights);
         checkpoint = NULL;

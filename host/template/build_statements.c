@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "template/parser.h"
+#include "template/value.h"
 
 static clf_status parse_block(template_parser *p, const char *const *ends, template_node **out);
 
@@ -185,9 +186,11 @@ static clf_status parse_piece(template_parser *p, template_node **out)
 {
     if (p->at->kind == TOKEN_TEXT) {
         CLF_TRY(clfi_parser_make(p, NODE_TEXT, out));
-        (*out)->value = json_stringn(p->at->text, p->at->length);
-        if (!(*out)->value)
-            CLF_FAIL(CLF_FORMAT, "%s line %d: the text is not UTF-8", p->tpl->name, p->at->line);
+        const clf_status st = clfi_value_of_text(p->at->text, p->at->length, &(*out)->value);
+        if (st != CLF_OK) {
+            clfi_fail_prefix(st, "%s line %d", p->tpl->name, p->at->line);
+            return st;
+        }
         p->at++;
         return CLF_OK;
     }

@@ -99,7 +99,7 @@ clf_status clfi_tokenizer_make_roberta(const char *directory, const json_t *conf
     clf_status st;
     char *path = NULL;
     json_t *vocab = NULL, *none = json_object();
-    CLF_GOTO(none ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer", directory));
+    CLF_GOTO(none ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer: not enough memory", directory));
     CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_VOCAB_JSON], &path));
     CLF_GOTO(clfi_json_read(path, CLFI_MODEL_FILE_BYTES, &vocab));
     st = make(directory, vocab, path, config ? config : none, root);

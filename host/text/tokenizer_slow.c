@@ -54,7 +54,7 @@ clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config,
                  is_of_pieces ? clfi_tokenizer_files[CLF_TOKENIZER_FILE_SENTENCEPIECE] : "vocab.json with merges.txt");
     json_t *root = json_object();
     clf_status st = root ? clfi_path_join(directory, clfi_tokenizer_files[rows[i].file], path)
-                         : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer", directory);
+                         : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer: not enough memory", directory);
     if (st == CLF_OK)
         st = rows[i].make(directory, config, root);
     if (st != CLF_OK) {
