@@ -167,7 +167,8 @@ clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device
             is_whole = is_whole && json_array_append(devices, other) == 0;
     }
     is_whole = is_whole && json_array_append(devices, own) == 0;
-    const clf_status st = is_whole ? write_file(path, devices) : clfi_fail(CLF_OUT_OF_MEMORY, "%s: list of devices: not enough memory", path);
+    const clf_status st =
+        is_whole ? write_file(path, devices) : clfi_fail(CLF_OUT_OF_MEMORY, "%s: list of devices: not enough memory", path);
     json_decref(own);
     json_decref(devices);
     json_decref(root);
