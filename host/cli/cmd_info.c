@@ -14,10 +14,11 @@
 #include "console/progress.h"
 #include "console/terminal.h"
 #include "cli/model_card.h"
-#include "model/unread_keys.h"
+#include "model/directory_account.h"
 #include "clformer/classify.h"
 #include "io/adapter_directory.h"
 #include "io/checkpoint.h"
+#include "io/checkpoint_gguf.h"
 #include "io/json.h"
 #include "model/model.h"
 #include "model/model_checkpoint.h"
@@ -122,12 +123,12 @@ static bool is_module(const json_t *modules, const char *name)
     return is_found;
 }
 
-/* The directory's files and folders that nothing reads: what they ask for does not happen. */
+/* The directory's files and folders that nothing reads: those that the account has a reason for, and others. */
 static clf_status add_unknown(cli_info_rows *info, const char *path)
 {
     char **names = NULL;
     size_t count = 0;
-    json_t *list = json_array(), *modules = NULL;
+    json_t *unknown = json_array(), *harmless = json_array(), *modules = NULL;
     clf_status st = CLF_OK;
     bool is_directory, has_adapter = false;
     CLF_GOTO(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
@@ -136,41 +137,55 @@ static clf_status add_unknown(cli_info_rows *info, const char *path)
         CLF_GOTO(cli_directory_list(path, NULL, &names, &count));
     for (size_t i = 0; i < count; i++)
         has_adapter |= strcmp(names[i], CLFI_ADAPTER_CONFIG) == 0;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], CLFI_ADAPTER_WEIGHTS) == 0 ? !has_adapter : !cli_is_model_file(names[i]) && !is_module(modules, names[i]))
-            cli_info_append(info, list, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        const clf_account_row *row = clfi_account_file(names[i]);
+        if (strcmp(names[i], CLFI_ADAPTER_WEIGHTS) == 0 ? has_adapter : cli_is_model_file(names[i]) || is_module(modules, names[i]))
+            continue;
+        cli_info_append(info, row && row->verdict == CLF_ACCOUNT_HARMLESS ? harmless : unknown, names[i]);
+    }
 done:
-    cli_info_add(info, "unknown", list);
+    cli_info_add(info, "files_harmless", harmless);
+    cli_info_add(info, "unknown", unknown);
     json_decref(modules);
     cli_directory_list_free(names, count);
     return st;
 }
 
-/* The keys of config.json, of a GGUF file's architecture and of config_sentence_transformers.json that nothing reads. */
-static clf_status add_unread(cli_info_rows *info, const clf_model *model, const char *path, clf_directory_account *account)
+/* The keys of the model's files. */
+static clf_status read_account(const clf_model *model, const char *path, clf_directory_account *account)
 {
     clf_checkpoint *checkpoint;
-    json_t *keys = NULL;
     CLF_TRY(clfi_model_checkpoint_open(path, &checkpoint));
-    clf_status st = clfi_unread_keys(clfi_checkpoint_config(checkpoint), model->family, &keys);
-    if (st == CLF_OK)
-        st = clfi_account_config(clfi_checkpoint_config(checkpoint), model->family, account);
+    const clf_status st = clfi_account_config(clfi_checkpoint_config(checkpoint), (int64_t)model->labels.count, account);
     clfi_checkpoint_close(checkpoint);
-    if (st == CLF_OK)
-        cli_info_add(info, "unread_keys", keys);
-    if (st != CLF_OK || (model->tasks & CLF_TASK_GENERATE))
-        return st;
-    CLF_TRY(clfi_unread_settings(path, &model->sentence.config, model->labels.count, &keys));
-    cli_info_add(info, "unread_settings", keys);
-    CLF_TRY(clfi_account_settings(path, &model->sentence.config, model->labels.count, account));
+    CLF_TRY(st);
+    if (clfi_is_gguf(path))
+        return CLF_OK;
+    CLF_TRY(clfi_account_tokenizer(path, account));
+    if (model->tasks & CLF_TASK_GENERATE)
+        return CLF_OK;
+    CLF_TRY(clfi_account_settings(path, account));
     return clfi_account_modules(path, account);
+}
+
+/* The keys of one file that nothing reads, as a row of their own. */
+static clf_status add_unread(cli_info_rows *info, const char *name, const clf_directory_account *account, const char *file)
+{
+    json_t *keys;
+    CLF_TRY(clfi_account_unknown(account, file, &keys));
+    cli_info_add(info, name, keys);
+    return CLF_OK;
 }
 
 /* What is followed, what changes no number, and what nothing reads. */
 static clf_status add_account(cli_info_rows *info, const clf_model *model, const char *path)
 {
     clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
-    const clf_status st = add_unread(info, model, path, &account);
+    clf_status st = read_account(model, path, &account);
+    if (st == CLF_OK)
+        st = add_unread(info, "unread_keys", &account, CLFI_MODEL_CONFIG);
+    if (st == CLF_OK && !(model->tasks & CLF_TASK_GENERATE))
+        st = add_unread(info, "unread_settings", &account, CLFI_SENTENCE_SETTINGS);
     const struct {
         const char *name;
         json_t *list;

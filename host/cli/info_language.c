@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "model/unread_keys.h"
+#include "model/directory_account.h"
 #include "clformer/generate.h"
 #include "io/checkpoint_gguf.h"
 #include "io/gguf.h"
@@ -190,7 +190,7 @@ static clf_status add_ignored(cli_info_rows *info, const char *path)
     list = config ? json_array() : NULL;
     json_object_foreach(config, key, value)
     {
-        if (!json_is_null(value) && !json_is_false(value) && !clfi_is_generation_key(key))
+        if (!json_is_null(value) && !json_is_false(value) && !clfi_account_generates(key))
             cli_info_append(info, list, key);
     }
     if (config)

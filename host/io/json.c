@@ -49,15 +49,6 @@ static clf_status fail_type(const json_t *value, const char *where, const char *
     CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s", where, key, expected, clfi_json_found(value, found));
 }
 
-static _Thread_local const json_t *watched;
-static _Thread_local json_t *watched_keys;
-
-void clfi_json_watch(const json_t *object, json_t *seen)
-{
-    watched = object;
-    watched_keys = seen;
-}
-
 /* The value of the key into *out; NULL when it is missing or null and that is allowed. */
 static clf_status lookup(const json_t *object, const char *where, const char *key, bool required, const char *expected, const json_t **out)
 {
@@ -66,8 +57,6 @@ static clf_status lookup(const json_t *object, const char *where, const char *ke
     if (!json_is_object(object))
         CLF_FAIL(CLF_FORMAT, "%s: expected an object with \"%s\", found %s", where, key, clfi_json_found(object, found));
     const json_t *value = json_object_get(object, key);
-    if (watched_keys && object == watched && json_object_set_new(watched_keys, key, json_true()) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", where);
     if (value && (required || !json_is_null(value))) {
         *out = value;
         return CLF_OK;

@@ -75,10 +75,6 @@ clf_status clfi_json_opt_string(const json_t *object, const char *where, const c
 clf_status clfi_json_opt_object(const json_t *object, const char *where, const char *key, const json_t **out);
 clf_status clfi_json_opt_array(const json_t *object, const char *where, const char *key, const json_t **out);
 
-/* From now on the getters note in `seen`, an object, the keys that this thread looks for in `object`; NULL, NULL: no longer. Both are
- * borrowed until then. */
-void clfi_json_watch(const json_t *object, json_t *seen);
-
 /* Describes a value for a message, for example `string "abc"`, `integer -3`, `array of 2`; returns `text`. NULL is "nothing". */
 enum { CLFI_JSON_FOUND_BYTES = 80 };
 const char *clfi_json_found(const json_t *value, char text[CLFI_JSON_FOUND_BYTES]);

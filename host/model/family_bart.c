@@ -47,6 +47,7 @@ static clf_status read_config(const json_t *json, bool is_marian, clf_network_co
     clf_network_config config = clfi_network_config_default();
     bool is_scaled;
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
+    CLF_TRY(clfi_model_config_one_way(json));
     CLF_TRY(read_sizes(json, &config));
     CLF_TRY(clfi_model_config_activation(json, "activation_function", "gelu", &config.encoder.activation));
     config.decoder.activation = config.encoder.activation;

@@ -26,7 +26,8 @@ static const clf_expected_flag is_one_way[] = {{"use_bidirectional_attention", f
 
 static clf_status read_first(const json_t *json, clf_network_config *out)
 {
-    const bool has_key = json_is_string(json_object_get(json, "hidden_activation"));
+    const json_t *name = json_object_get(json, "hidden_activation");
+    const bool has_key = name && !json_is_null(name);
     CLF_TRY(clfi_model_config_expect(json, is_one_way, COUNT(is_one_way)));
     return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
 }

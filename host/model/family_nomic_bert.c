@@ -23,12 +23,7 @@ static clf_status read_original(const json_t *json, clf_network_config *config, 
     const char *activation;
     double fraction, eps;
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
-    for (size_t i = 0; i < COUNT(absent); i++) {
-        char found[CLFI_JSON_FOUND_BYTES];
-        const json_t *value = json_object_get(json, absent[i]);
-        if (value && !json_is_null(value))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected null, found %s", where, absent[i], clfi_json_found(value, found));
-    }
+    CLF_TRY(clfi_model_config_absent(json, absent, COUNT(absent)));
     CLF_TRY(clfi_model_config_sizes(json, &keys, &config->encoder, &config->source));
     CLF_TRY(clfi_json_opt_string(json, where, "activation_function", "swiglu", &activation));
     if (strcmp(activation, "swiglu") != 0)

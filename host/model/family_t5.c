@@ -50,6 +50,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     int64_t decoder_layers;
     double eps;
     bool is_tied, is_scaled;
+    CLF_TRY(clfi_model_config_one_way(json));
     CLF_TRY(clfi_json_get_int(json, where, "d_model", 1, CLFI_CONFIG_LARGEST, &encoder->width));
     CLF_TRY(clfi_json_get_int(json, where, "d_ff", 1, CLFI_CONFIG_LARGEST, &encoder->hidden_width));
     CLF_TRY(clfi_json_get_int(json, where, "num_layers", 1, CLFI_CONFIG_MOST_LAYERS, &encoder->layers));

@@ -103,6 +103,22 @@ clf_status clfi_model_config_expect(const json_t *config, const clf_expected_fla
     return CLF_OK;
 }
 
+clf_status clfi_model_config_absent(const json_t *config, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char found[CLFI_JSON_FOUND_BYTES];
+        const json_t *value = json_object_get(config, keys[i]);
+        if (value && !json_is_null(value))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected null, found %s", where, keys[i], clfi_json_found(value, found));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_model_config_one_way(const json_t *config)
+{
+    return clfi_model_config_absent(config, (const char *const[]){"is_causal"}, 1);
+}
+
 /* Yarn's keys; attention_factor, or what the factor (and mscale, of some) makes of it. */
 static clf_status read_yarn(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
 {

@@ -54,4 +54,10 @@ typedef struct clf_expected_flag {
 } clf_expected_flag;
 clf_status clfi_model_config_expect(const json_t *config, const clf_expected_flag *flags, size_t count);
 
+/* Keys that a network of the family must not have; null is as good as missing. UNSUPPORTED: one of them. */
+clf_status clfi_model_config_absent(const json_t *config, const char *const *keys, size_t count);
+
+/* Of an encoder-decoder, whose is_causal transformers takes for both stacks. UNSUPPORTED: it is there. */
+clf_status clfi_model_config_one_way(const json_t *config);
+
 #endif

@@ -14,7 +14,7 @@
 #include "model/sentence_config.h"
 #include "model/sentence_settings.h"
 #include "model/session.h"
-#include "model/unread_keys.h"
+#include "model/transformer_settings.h"
 
 static bool can_generate(const clf_model *model)
 {
@@ -43,7 +43,7 @@ static clf_status find_network(clf_model *model, const char *directory, bool has
     const json_t *config = clfi_checkpoint_config(checkpoint);
     clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
     if (st == CLF_OK)
-        st = clfi_arguments_check(directory, config, model->family);
+        st = clfi_arguments_check(directory, config);
     if (st == CLF_OK)
         st = clfi_model_tasks(model->family, directory, &model->tasks);
     if (st == CLF_OK)
@@ -116,6 +116,11 @@ static clf_status read_sentence(clf_model *model, const char *directory, bool ha
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, sentence));
         if (sentence->has_modules)
             CLF_TRY(clfi_sentence_settings_read(directory, model->labels.count, &model->settings));
+        if (model->settings.is_cross_encoder && sentence->pooling_count > 0)
+            CLF_FAIL(CLF_UNSUPPORTED,
+                     "%s: model_type \"CrossEncoder\" and modules.json lists a Pooling: expected one of them (set model_type to "
+                     "\"SentenceTransformer\" for embeddings)",
+                     CLFI_SENTENCE_SETTINGS);
     }
     return clfi_sentence_head_load(model->context, directory, sentence, model->info.width, has_weights, &model->sentence);
 }

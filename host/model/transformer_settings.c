@@ -5,11 +5,13 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "io/checkpoint.h"
 #include "io/json.h"
 #include "model/directory_account.h"
-#include "model/directory_rows.h"
+#include "model/labels.h"
 
 enum { WHERE_BYTES = 128 };
 
@@ -120,4 +122,42 @@ clf_status clfi_transformer_settings_length(const json_t *settings, const char *
     if (processing)
         CLF_TRY(clfi_json_opt_object(processing, name, "text", &text));
     return text ? clfi_length_read(text, name, "max_length", out) : CLF_OK;
+}
+
+static clf_status check_all(const json_t *arguments, const char *name, const char *found, const json_t *unknown)
+{
+    for (size_t i = 0; i < json_array_size(unknown); i++) {
+        const char *key = json_string_value(json_array_get(unknown, i));
+        if (json_object_get(arguments, key))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: %s: models of this family have no such key (leave it out if it changes nothing)", name,
+                     found, key);
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_arguments_check(const char *directory, const json_t *config)
+{
+    clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
+    char *network;
+    const char *name, *found;
+    const json_t *arguments = NULL;
+    json_t *settings = NULL, *unknown = NULL;
+    int64_t labels;
+    clf_status st;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    CLF_GOTO(clfi_transformer_settings_read(network, &settings, &name));
+    if (settings)
+        CLF_GOTO(clfi_transformer_arguments(settings, name, "config_kwargs", "config_args", &found, &arguments));
+    if (arguments) {
+        CLF_GOTO(clfi_labels_count(config, &labels));
+        CLF_GOTO(clfi_account_config(config, labels, &account));
+        CLF_GOTO(clfi_account_unknown(&account, CLFI_MODEL_CONFIG, &unknown));
+        CLF_GOTO(check_all(arguments, name, found, unknown));
+    }
+done:
+    json_decref(unknown);
+    json_decref(settings);
+    free(network);
+    clfi_directory_account_clear(&account);
+    return st;
 }

@@ -20,4 +20,8 @@ clf_status clfi_transformer_settings_check(const json_t *settings, const char *n
  * sentence-transformers has it. *out stays where none is there. FORMAT. */
 clf_status clfi_transformer_settings_length(const json_t *settings, const char *name, int64_t *out);
 
+/* UNSUPPORTED, by file and key: a key of config_kwargs in the directory's settings that nothing reads in `config`, which has it already:
+ * sentence-transformers follows it. */
+clf_status clfi_arguments_check(const char *directory, const json_t *config);
+
 #endif

@@ -254,15 +254,32 @@ def check_settings(folder):
     refused((directory,), 1, 'model_type "SparseEncoder": expected "SentenceTransformer" or "CrossEncoder"')
     write(truncate_dim="5")
     refused((directory,), 1, "truncate_dim", 'string "5"')
-    write(model_type="CrossEncoder")  # its prompts are not for embeddings
-    if not near(rows_of(directory), rows_of(directory, "--prompt", "")) or near(whole, rows_of(directory)):
-        fail("prompts of a cross-encoder", rows_of(directory))
+    write(model_type="CrossEncoder")  # which sentence-transformers would give a pooling of its own
+    refused((directory,), 1, 'model_type "CrossEncoder" and modules.json lists a Pooling')
     write(query_length=32, requirements={"transformers": ">=4"}, keep_in_fp32_modules=["x"], similarity_fn_name="euclidean")
     if json.loads(run("info", "--json", directory).stdout)["unread_settings"] != ["query_length"]:
         fail("info: unread_settings", run("info", "--json", directory))
     write()
     if json.loads(run("info", "--json", directory).stdout)["unread_settings"]:
         fail("info: unread_settings of a file that sentence-transformers wrote")
+
+
+def check_files(folder):
+    """Files and keys of every age beside the network: what sentence-transformers makes of each (tests/data/sentence/settings.json)."""
+    with open(os.path.join(sentence, "settings.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    for number, case in enumerate(golden["cases"]):
+        directory = os.path.join(folder, f"files{number}")
+        shutil.copytree(os.path.join(folder, "weighted"), directory)
+        for name, content in case["files"].items():
+            os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                json.dump(content, file)
+        done = run("embed", "--format", "text", directory, *golden["texts"])
+        rows = [[float(value) for value in line.split()] for line in done.stdout.splitlines()]
+        if [len(row) for row in rows] != [len(row) for row in case["embeddings"]] or \
+                not all(math.dist(a, b) <= BOUND * math.hypot(*b) for a, b in zip(rows, case["embeddings"])):
+            fail("files", case["files"], done.stderr, rows, case["embeddings"])
 
 
 def check_without_pooling(folder):
@@ -310,6 +327,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_refusals(folder)
     check_streamed(folder)
     check_wide_range(folder)
+    check_files(folder)
     check_settings(folder)
     check_without_pooling(folder)
     check_similarity(folder)

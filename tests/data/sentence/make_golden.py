@@ -143,6 +143,50 @@ def make(name, build):
         file.write("\n")
 
 
+# Files beside those of the case "weighted", whose keys change what comes out: names and keys of every age.
+BERT, BOTH = "sentence_bert_config.json", "tokenizer_config.json"
+NAMED = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>", "pad_token": "<pad>"}
+LONG = ["a", "The cat sat on the mat, and the Dog sat, and the cat sat quick zebra sat on."]
+SETTINGS = [
+    {},
+    {BERT: {"config_args": {"activation": "relu"}, "processing_kwargs": {"text": {"max_length": 8}}}},
+    {BERT: {"config_kwargs": {"activation": "silu"}, "config_args": {"activation": "relu"}}},
+    {BERT: {"do_lower_case": True, "max_seq_length": 9}},
+    {BERT: {"tokenizer_args": {"model_max_length": 7}, "max_seq_length": 20}},
+    {"sentence_roberta_config.json": {"max_seq_length": 8}},
+    {BERT: {}, "sentence_xlnet_config.json": {"max_seq_length": 8}},
+    {BERT: {"max_seq_length": 6}, "sentence_roberta_config.json": {"max_seq_length": 9}},
+    {BOTH: {**NAMED, "max_len": 8}},
+    {BOTH: {**NAMED, "max_len": 8, "model_max_length": 11}},
+    {BOTH: {**NAMED, "truncation_side": "left", "max_len": 8}},
+    {"special_tokens_map.json": {"additional_special_tokens": ["cat"]}},
+    {"config_sentence_transformers.json": {"prompts": {"q": "zebra "}, "default_prompt_name": "q"}, "1_Pooling/config.json":
+     {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True, "word_embedding_dimension": 7, "include_prompt": False}},
+    {"2_Normalize/config.json": {"module_input_name": "sentence_embedding"}},
+]
+
+
+def make_settings():
+    cases = []
+    for files in SETTINGS:
+        with tempfile.TemporaryDirectory() as folder:
+            directory = os.path.join(folder, "model")
+            shutil.copytree(os.path.join(HERE, "weighted"), directory)
+            write_encoder("weighted", directory)
+            for file, content in {BOTH: NAMED, **files}.items():
+                with open(os.path.join(directory, file), "w", encoding="utf-8") as target:
+                    json.dump(content, target)
+            model = SentenceTransformer(directory, device="cpu").double().eval()
+            rows = model.encode(LONG, convert_to_tensor=True, batch_size=1)
+            cases.append({"files": {BOTH: NAMED, **files}, "embeddings": [[round(value, 8) for value in row] for row in rows.tolist()]})
+    with open(os.path.join(HERE, "settings.json"), "w", encoding="utf-8") as file:
+        json.dump({"texts": LONG, "cases": cases}, file)
+        file.write("\n")
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:] or CASES:
-        make(name, CASES[name])
+    for name in sys.argv[1:] or [*CASES, "settings"]:
+        if name == "settings":
+            make_settings()
+        else:
+            make(name, CASES[name])
