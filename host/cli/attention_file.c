@@ -119,16 +119,16 @@ static clf_status check_shape(const clf_npy *npy, const char *path, const char *
 }
 
 /* The matrices of a file as [texts, heads], and which of them are wanted; the axis that a file lacks has one of it. */
-typedef struct choice {
+typedef struct file_choice {
     int64_t texts, heads;
     int64_t *chosen_texts, *chosen_heads;
     size_t text_count, head_count;
     const char *text_name, *head_name; /* of an axis that names the matrices: "batch"; NULL: it does not */
-} choice;
+} file_choice;
 
-static choice axes_of(const clf_npy *npy, const char *batch, const char *heads)
+static file_choice axes_of(const clf_npy *npy, const char *batch, const char *heads)
 {
-    choice c = {.texts = 1, .heads = 1};
+    file_choice c = {.texts = 1, .heads = 1};
     if (npy->rank == 4) {
         c.texts = npy->dim[0];
         c.heads = npy->dim[1];
@@ -152,7 +152,7 @@ static const char *place_text(const clf_npy *npy, int64_t text, int64_t head, si
 }
 
 /* One matrix of the file becomes the map's next. */
-static clf_status add_matrix(const char *path, const clf_npy *npy, const choice *c, int64_t text, int64_t head, cli_attention_map *map)
+static clf_status add_matrix(const char *path, const clf_npy *npy, const file_choice *c, int64_t text, int64_t head, cli_attention_map *map)
 {
     const size_t matrix = map->rows * map->columns, index = (size_t)(text * c->heads + head);
     clf_str name = CLF_STR_INIT;
@@ -179,7 +179,7 @@ static clf_status read_matrices(const char *path, const clf_npy *npy, const char
                                 cli_attention_map *map)
 {
     const size_t rows = (size_t)npy->dim[npy->rank - 2], columns = (size_t)npy->dim[npy->rank - 1];
-    choice c = axes_of(npy, batch, heads);
+    file_choice c = axes_of(npy, batch, heads);
     clf_status st;
     CLF_GOTO(cli_read_numbers("--batch", batch, c.texts, &c.chosen_texts, &c.text_count));
     CLF_GOTO(cli_read_numbers("--head", heads, c.heads, &c.chosen_heads, &c.head_count));

@@ -18,7 +18,7 @@
 
 static volatile sig_atomic_t stop; /* the signal that interrupted */
 
-typedef struct job {
+typedef struct bench_job {
     const char *device, *baseline, *output, *filter;
     bool is_baseline_there;
     int suite; /* a clfi_suite; CLFI_SUITE_COUNT: all */
@@ -40,9 +40,9 @@ typedef struct job {
     char running[160];      /* the row in hand */
     clf_output_place place; /* of the result file; a file holds what was measured so far, others get it in the end */
     bool is_written;        /* it has samples; until then an old file stays */
-} job;
+} bench_job;
 
-static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
+static clf_status parse(bench_job *j, const cli_command *self, int argc, char **argv)
 {
     const cli_option table[] = {
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
@@ -82,7 +82,7 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
 }
 
 /* Seconds that are left: verifying at the pace so far and the rounds at what they need at least, then the rounds at their own pace. */
-static double seconds_left(const job *j)
+static double seconds_left(const bench_job *j)
 {
     const double now = (double)clfi_now_ns();
     if (j->rounds_ns && j->done > j->verified)
@@ -92,7 +92,7 @@ static double seconds_left(const job *j)
     return (now - (double)j->start_ns) / 1e9 / (double)j->done * (double)(j->bench.row_count - j->done) + j->needed;
 }
 
-static void show(const job *j)
+static void show(const bench_job *j)
 {
     char left[32];
     cli_line_show("%s %zu of %zu, about %s left: %s", j->task, (j->rounds_ns ? j->done - j->verified : j->done) + 1,
@@ -101,7 +101,7 @@ static void show(const job *j)
 
 static void on_running(void *user, const clfi_bench *bench, const clfi_row *row)
 {
-    job *j = user;
+    bench_job *j = user;
     const char *id = j->workloads.items[row->workload].id;
     if (bench->device_count > 1)
         snprintf(j->running, sizeof j->running, "%s %s on device %zu", id, row->engine, row->device);
@@ -117,7 +117,7 @@ static void on_running(void *user, const clfi_bench *bench, const clfi_row *row)
 
 static void on_progress(void *user, size_t done, size_t total)
 {
-    job *j = user;
+    bench_job *j = user;
     j->done = done;
     j->total = total;
     if (!j->rounds_ns)
@@ -134,7 +134,7 @@ static bool has_samples(const clfi_bench *bench)
 
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 {
-    job *j = user;
+    bench_job *j = user;
     if (j->baseline && !j->is_baseline_there)
         CLF_TRY(clfi_table_check_baseline(bench, j->baseline)); /* before anything is measured */
     j->is_baseline_there = true;
@@ -145,7 +145,7 @@ static clf_status on_checkpoint(void *user, const clfi_bench *bench)
     return CLF_OK;
 }
 
-static clf_status make_catalogue(job *j)
+static clf_status make_catalogue(bench_job *j)
 {
     clfi_catalogue_params params = {
         .quick = j->quick,
@@ -158,7 +158,7 @@ static clf_status make_catalogue(job *j)
     return clfi_catalogue(&params, &j->workloads);
 }
 
-static clf_status measure(job *j)
+static clf_status measure(bench_job *j)
 {
     const char *suites[CLFI_SUITE_COUNT + 1] = {NULL};
     clfi_bench_params params = CLFI_BENCH_PARAMS_INIT;
@@ -206,7 +206,7 @@ static clf_status measure(job *j)
 }
 
 /* 0: all that could be measured is right. */
-static int exit_status(const job *j)
+static int exit_status(const bench_job *j)
 {
     size_t failed = 0, measured = 0;
     for (size_t i = 0; i < j->bench.row_count; i++) {
@@ -231,7 +231,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600, .left_out = CLF_STR_INIT};
+    bench_job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600, .left_out = CLF_STR_INIT};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {

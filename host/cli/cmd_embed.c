@@ -28,13 +28,13 @@
 enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET = CLI_FORMAT_UNSET };
 #define FORMATS "json|text|npy"
 
-typedef struct writer {
+typedef struct row_writer {
     FILE *stream;     /* JSON lines and text */
     const char *name; /* of the stream, for messages */
     clf_npy_writer *npy;
     int format;
     size_t index;
-} writer;
+} row_writer;
 
 typedef struct embed_options {
     cli_embedding embedding;
@@ -45,7 +45,7 @@ typedef struct embed_options {
 } embed_options;
 
 /* errno tells why it is false. */
-static bool print_row(const writer *w, const float *row, size_t width)
+static bool print_row(const row_writer *w, const float *row, size_t width)
 {
     bool is_done = w->format != FORMAT_JSON || fprintf(w->stream, "{\"index\": %zu, \"embedding\": [", w->index) >= 0;
     for (size_t c = 0; is_done && c < width; c++) {
@@ -57,7 +57,7 @@ static bool print_row(const writer *w, const float *row, size_t width)
 
 static clf_status write_rows(void *user, const cli_embedded *window)
 {
-    writer *w = user;
+    row_writer *w = user;
     const float *rows = window->rows;
     const size_t count = window->count, width = window->width;
     if (w->stream == stdout)
@@ -76,7 +76,7 @@ static clf_status write_rows(void *user, const cli_embedded *window)
 
 static clf_status embed_stream(cli_session *session, const embed_options *o, cli_inputs *inputs, clf_embed_stats *stats)
 {
-    writer w = {.stream = stdout, .name = o->output ? o->output : "standard output", .format = o->format};
+    row_writer w = {.stream = stdout, .name = o->output ? o->output : "standard output", .format = o->format};
     clf_atomic_file file = {.stream = NULL};
     size_t features;
     CLF_TRY(cli_embedding_width(session, &o->embedding, &features));

@@ -68,7 +68,8 @@ static void add_chain(cli_info_rows *info, const char *name, const clf_chain *ch
 }
 
 /* In the notation of TemplateProcessing: "[CLS]:0 $A:0 [SEP]:0". */
-static clf_status append_template(cli_info_rows *info, json_t *list, const clf_tokenizer *tokenizer, const clf_template *template)
+static clf_status append_template(cli_info_rows *info, json_t *list, const clf_tokenizer *tokenizer,
+                                  const clf_template_processing *template)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;

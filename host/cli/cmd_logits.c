@@ -10,13 +10,13 @@
 #include "console/progress.h"
 #include "jobs/session.h"
 
-typedef struct rows {
+typedef struct logit_rows {
     float *values;
     size_t count, capacity; /* in numbers */
-} rows;
+} logit_rows;
 
 static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, size_t vocabulary,
-                             cli_progress *progress, rows *all)
+                             cli_progress *progress, logit_rows *all)
 {
     size_t more, need, failed = SIZE_MAX;
     params.failed_text = &failed;
@@ -35,7 +35,7 @@ static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf
 static clf_status logits(cli_session *session, const char *model, cli_inputs *inputs, const clf_generate_params *params, const char *output)
 {
     clf_session *own;
-    rows all = {.values = NULL};
+    logit_rows all = {.values = NULL};
     CLF_TRY(cli_session_open_model(session, model));
     CLF_TRY(clf_session_create(session->model, NULL, &own));
     const int64_t vocabulary = clf_model_get_info(session->model)->vocabulary;

@@ -40,12 +40,12 @@ typedef struct search_options {
 } search_options;
 
 /* What this process has of the corpus: all of it, if it is alone. */
-typedef struct part {
+typedef struct corpus_part {
     cli_corpus corpus;
     int64_t first;   /* row 0's index in the corpus, */
     int64_t *places; /* or where this is not NULL, each row's */
     size_t place_capacity;
-} part;
+} corpus_part;
 
 typedef struct hits {
     size_t count; /* of each query */
@@ -74,7 +74,7 @@ static clf_status check_fingerprint(const cli_session *session, const cli_embedd
 
 /* This rank's rows of a corpus of embeddings [n, width] as .npy. */
 static clf_status read_rows(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
-                            const cli_ranks *ranks, part *out)
+                            const cli_ranks *ranks, corpus_part *out)
 {
     clf_npy npy;
     size_t width, rank, size;
@@ -131,7 +131,7 @@ done:
 /* A sink for windows that are not all of the corpus: the texts stay in the file until the hits of all are known. */
 static clf_status collect_part(void *user, const cli_embedded *window)
 {
-    part *p = user;
+    corpus_part *p = user;
     const size_t before = p->corpus.rows.count;
     CLF_TRY(cli_corpus_collect(&p->corpus, window));
     CLF_TRY(clfi_grow(&p->places, &p->place_capacity, p->corpus.rows.count, sizeof *p->places, "embeddings"));
@@ -148,7 +148,7 @@ static bool has_embeddings(const char *corpus)
 
 /* *out_total: the rows of all ranks. Rank 0 has all texts, if there are any. */
 static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
-                              cli_ranks *ranks, part *out, size_t *out_total, clf_embed_stats *stats)
+                              cli_ranks *ranks, corpus_part *out, size_t *out_total, clf_embed_stats *stats)
 {
     const bool is_embedded = has_embeddings(search->corpora[0]);
     size_t rank, size;
@@ -176,7 +176,7 @@ static clf_status read_corpus(cli_session *session, const cli_embedding *options
 
 /* The best of all ranks' parts, `from` for each query, on rank 0. */
 static clf_status find_hits(const cli_session *session, clf_similarity similarity, const cli_ranks *ranks, const cli_collection *queries,
-                            const part *corpus, size_t from, float *values, int64_t *indices)
+                            const corpus_part *corpus, size_t from, float *values, int64_t *indices)
 {
     const cli_collection *own = &corpus->corpus.rows;
     const size_t count = from < own->count ? from : own->count;
@@ -395,7 +395,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     static const char *const of_queries[] = {"query"}, *const of_documents[] = {"document", "passage", "corpus"};
     enum { RERANKED = 50 };
     cli_collection queries = {.rows = NULL};
-    part corpus = {.places = NULL};
+    corpus_part corpus = {.places = NULL};
     hits found = {.values = NULL};
     size_t rank, size, total;
     clf_similarity similarity;

@@ -12,13 +12,13 @@
 #error "files are read in place: a little-endian host is needed"
 #endif
 
-typedef struct dtype_row {
+typedef struct file_dtype_row {
     size_t bytes;
     const char *name;
     const char *numpy;
-} dtype_row;
+} file_dtype_row;
 
-static const dtype_row rows[] = {
+static const file_dtype_row rows[] = {
 #define X(id, bytes, name, numpy) {bytes, name, numpy},
     CLFI_FILE_DTYPE_MAP(X)
 #undef X

@@ -19,11 +19,11 @@
 
 enum { REASON_BYTES = 1024 };
 
-typedef struct answer {
+typedef struct listing_answer {
     clf_status status;
     char reason[REASON_BYTES];
     cli_device_listing listing;
-} answer;
+} listing_answer;
 
 /* Of devices that are one piece of hardware: the default one, else what "cpu" means, else the first. */
 static void choose(const clf_device_list *list, size_t standard, cli_device_listing *out)
@@ -87,7 +87,7 @@ static clf_status find_names(const clf_device_list *list, const char *names, cli
 /* user: the names to look for. What drivers say while they are loaded they will say again. */
 static void serve(int socket, const void *user)
 {
-    answer out = {.listing = {.count = 0}};
+    listing_answer out = {.listing = {.count = 0}};
     clf_device_list *list;
     const int null = open("/dev/null", O_RDWR);
     dup2(null, STDOUT_FILENO);
@@ -111,7 +111,7 @@ static clf_status ask(const char *names, cli_device_listing *out, bool *out_answ
 {
     const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};
     clfi_child worker;
-    answer found;
+    listing_answer found;
     CLF_TRY(clfi_child_fork(serve, names, &worker));
     const clfi_message_end end = clfi_message_receive_bytes(worker.socket, &patience, &found, sizeof found);
     *out_answered = end == CLFI_MESSAGE_OK;

@@ -18,7 +18,7 @@
 
 enum { MOST_TRIES = 2, WINDOWS_AHEAD = 16, TIMES_LOST = 20 /* as CLI_TIMES_LATE, until a device is lost */ };
 
-typedef struct job {
+typedef struct window_job {
     bool is_done;
     int workers, tries;   /* members at it; members that failed with it */
     double share, passed; /* of all inputs read with it */
@@ -29,24 +29,24 @@ typedef struct job {
     const char *unit;
     size_t count, window, first;
     float *rows;
-} job;
+} window_job;
 
 typedef struct cli_pool {
     cli_pool_members members;
-    job *jobs; /* ring */
+    window_job *jobs; /* ring */
     size_t capacity, used;
-    uint64_t first; /* number of the oldest job in it; they are counted from the start */
+    uint64_t first; /* number of the oldest window_job in it; they are counted from the start */
     size_t width;
     unsigned product_precisions; /* of all members */
 } cli_pool;
 
-static void clear_job(job *j)
+static void clear_job(window_job *j)
 {
     clfi_str_free(&j->bytes);
     free(j->texts);
     free(j->places);
     free(j->rows);
-    *j = (job){.is_done = false};
+    *j = (window_job){.is_done = false};
 }
 
 static void stop(cli_pool *pool)
@@ -135,15 +135,15 @@ clf_status cli_pool_device_names(const cli_session *session, clf_str *names, clf
     return CLF_OK;
 }
 
-static job *job_of(const cli_pool *pool, uint64_t number)
+static window_job *job_of(const cli_pool *pool, uint64_t number)
 {
     return &pool->jobs[number % pool->capacity];
 }
 
 /* What a cli_pool_member works at; NULL: nothing, or what another has done by now. */
-static job *own_job(const cli_pool *pool, const cli_pool_member *m)
+static window_job *own_job(const cli_pool *pool, const cli_pool_member *m)
 {
-    job *j = m->is_busy && m->number >= pool->first ? job_of(pool, m->number) : NULL;
+    window_job *j = m->is_busy && m->number >= pool->first ? job_of(pool, m->number) : NULL;
     return j && !j->is_done ? j : NULL;
 }
 
@@ -154,14 +154,14 @@ static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inp
     *out_any = inputs->count > 0;
     if (!*out_any)
         return CLF_OK;
-    job *j = job_of(pool, pool->first + pool->used++);
-    *j = (job){.unit = inputs->unit,
-               .count = inputs->count,
-               .text_count = cli_pool_texts(what, inputs->count),
-               .window = inputs->window,
-               .first = inputs->total,
-               .share = cli_inputs_share(inputs),
-               .passed = cli_inputs_passed_share(inputs)};
+    window_job *j = job_of(pool, pool->first + pool->used++);
+    *j = (window_job){.unit = inputs->unit,
+                      .count = inputs->count,
+                      .text_count = cli_pool_texts(what, inputs->count),
+                      .window = inputs->window,
+                      .first = inputs->total,
+                      .share = cli_inputs_share(inputs),
+                      .passed = cli_inputs_passed_share(inputs)};
     CLF_TRY(clfi_alloc(j->text_count, sizeof *j->texts, "texts", &j->texts));
     CLF_TRY(clfi_alloc(j->count, sizeof *j->places, "texts", &j->places));
     memcpy(j->places, inputs->places, j->count * sizeof *j->places);
@@ -176,14 +176,14 @@ static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inp
 }
 
 /* In a unit of its own: long texts take longer. */
-static double work_of(const job *j)
+static double work_of(const window_job *j)
 {
     enum { TEXT = 16 };
     return (double)j->bytes.length + TEXT * (double)j->count;
 }
 
 /* Seconds that the cli_pool_member should need for it; NaN: it has done nothing yet. */
-static double expected(const cli_pool_member *m, const job *j)
+static double expected(const cli_pool_member *m, const window_job *j)
 {
     return m->work > 0 ? m->seconds * work_of(j) / m->work : NAN;
 }
@@ -191,7 +191,7 @@ static double expected(const cli_pool_member *m, const job *j)
 /* The cli_pool_member failed with its texts, or is gone: another takes them. The last error is the reason. */
 static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
 {
-    job *j = own_job(pool, m);
+    window_job *j = own_job(pool, m);
     m->is_busy = false;
     if (j) {
         j->workers--;
@@ -210,7 +210,7 @@ static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
 /* A cli_pool_member that closed its end is found out when its reply is waited for: it may tell why. */
 static clf_status give(cli_pool *pool, cli_pool_member *m, uint64_t number, const cli_pool_task *what)
 {
-    job *j = job_of(pool, number);
+    window_job *j = job_of(pool, number);
     const cli_pool_request q = {.what = *what, .count = j->count, .bytes = j->bytes.length};
     const int socket = m->worker.socket;
     m->is_busy = true;
@@ -228,7 +228,7 @@ static clf_status give(cli_pool *pool, cli_pool_member *m, uint64_t number, cons
 
 /* Whether `other`, which is free, would be done with what `m` is at long before it, as far as anybody can tell. Of a few texts, which cost
  * little, nobody waits to see whether a device that has done nothing yet only compiles kernels. */
-static bool is_worth_a_second(const cli_pool_member *m, const job *j, const cli_pool_member *other, bool *out_stalled)
+static bool is_worth_a_second(const cli_pool_member *m, const window_job *j, const cli_pool_member *other, bool *out_stalled)
 {
     enum { FEW_TEXTS = 16 };
     const double elapsed = cli_seconds_since(m->since_ns), theirs = expected(m, j), own = expected(other, j);
@@ -243,7 +243,7 @@ static clf_status give_second(cli_pool *pool, cli_pool_member *other, const cli_
 {
     for (size_t i = 0; i < pool->members.count; i++) {
         cli_pool_member *m = &pool->members.at[i];
-        const job *j = own_job(pool, m);
+        const window_job *j = own_job(pool, m);
         bool is_stalled;
         if (!j || j->workers > 1 || !is_worth_a_second(m, j, other, &is_stalled))
             continue;
@@ -295,7 +295,7 @@ static clf_status pass_over(cli_pool *pool, cli_pool_member *m)
 /* The reply of a cli_pool_member that has one. */
 static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stats)
 {
-    job *j = own_job(pool, m);
+    window_job *j = own_job(pool, m);
     cli_pool_reply answer = {.failed = SIZE_MAX};
     if (!j)
         return pass_over(pool, m);
@@ -333,7 +333,7 @@ static clf_status check_patience(cli_pool *pool)
 {
     for (size_t i = 0; i < pool->members.count; i++) {
         cli_pool_member *m = &pool->members.at[i];
-        const job *j = own_job(pool, m);
+        const window_job *j = own_job(pool, m);
         const double elapsed = cli_seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN; /* fmax passes over NAN */
         const double lost = fmax(cli_patience.lost, TIMES_LOST * usual), told = fmax(cli_patience.told, CLI_TIMES_LATE * usual);
         if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
@@ -365,7 +365,7 @@ static clf_status wait_replies(cli_pool *pool, clf_embed_stats *stats)
 static clf_status deliver(cli_pool *pool, cli_progress *progress, cli_embedding_sink sink, void *user)
 {
     while (pool->used && job_of(pool, pool->first)->is_done) {
-        job *j = job_of(pool, pool->first);
+        window_job *j = job_of(pool, pool->first);
         progress->passed = j->passed;
         cli_progress_window(progress, j->share);
         cli_progress_update(progress, j->count, j->count);

@@ -15,9 +15,9 @@ enum {
     CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that finding its place costs little */
     CPU_VECTORS = 4, /* lane vectors of its sums: whole cache lines of every row */
     MAX_LOOPS = 2 * CLFI_EINSUM_MAX_LABELS,
-    WALK_HEAD = 5,              /* values of a walk before its offsets */
-    VALUE_BYTES = 592,          /* of a walk passed by value, of the 1,024 that OpenCL guarantees for all arguments */
-    VALUE_INPUTS = 4,           /* with a walk passed by value: strides of more do not fit a GPU's scalar registers */
+    WALK_HEAD = 5,              /* values of a index_walk before its offsets */
+    VALUE_BYTES = 592,          /* of a index_walk passed by value, of the 1,024 that OpenCL guarantees for all arguments */
+    VALUE_INPUTS = 4,           /* with a index_walk passed by value: strides of more do not fit a GPU's scalar registers */
     SMALL_WORK = 1 << 16,       /* products that need no kernel of their own */
     MIN_SLICE = 4096,           /* products worth a work-item of their own */
     LONGEST_SLICE = INT_MAX / 2 /* keeps slice counters inside int */
@@ -26,14 +26,14 @@ enum {
 typedef enum walk_kind { WALK_MAP, WALK_SUM_KEPT, WALK_SUM_LANES } walk_kind;
 
 /* How one launch walks its loops. */
-typedef struct walk {
+typedef struct index_walk {
     walk_kind kind;
     int width, vectors;
     int64_t run;    /* elements of the innermost kept loop in a work-item */
     int64_t items;  /* work-items of a slice */
     int64_t summed; /* size of the summed space; 1 without sums */
     int64_t slice, parts;
-} walk;
+} index_walk;
 
 static double work_of(const clf_einsum_loops *loops)
 {
@@ -71,7 +71,7 @@ static int lane_width(const clf_context *context)
     return context->device.caps.is_cpu ? context->device.caps.vector_width : 4;
 }
 
-static void choose_lanes(const clf_context *context, const clf_einsum_loops *loops, walk *w)
+static void choose_lanes(const clf_context *context, const clf_einsum_loops *loops, index_walk *w)
 {
     const bool is_cpu = context->device.caps.is_cpu;
     const int width = lane_width(context);
@@ -92,9 +92,9 @@ static void choose_lanes(const clf_context *context, const clf_einsum_loops *loo
     }
 }
 
-static walk choose_walk(const clf_context *context, const clf_einsum_loops *loops, bool small)
+static index_walk choose_walk(const clf_context *context, const clf_einsum_loops *loops, bool small)
 {
-    walk w = {
+    index_walk w = {
         .kind = loops->summed_rank ? WALK_SUM_KEPT : WALK_MAP, .width = 1, .vectors = 1, .run = 1, .items = 1, .summed = 1, .parts = 1};
     if (!small)
         choose_lanes(context, loops, &w);
@@ -121,7 +121,7 @@ static walk choose_walk(const clf_context *context, const clf_einsum_loops *loop
 }
 
 /* True when every position and count of the launch fits int. */
-static bool fits_int(const clf_einsum_loops *loops, const walk *w)
+static bool fits_int(const clf_einsum_loops *loops, const index_walk *w)
 {
     if (w->items > INT_MAX - 4096 || w->summed > INT_MAX)
         return false;
@@ -146,7 +146,7 @@ static void add_operand(clf_kernel_spec *spec, const char *macro, int64_t lane_s
     clfi_spec_text(spec, macro, value);
 }
 
-static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, clf_dtype out,
+static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in, clf_dtype out,
                                  bool is_by_value)
 {
     const bool kept_lanes = w->kind != WALK_SUM_LANES;
@@ -172,7 +172,7 @@ static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, c
 }
 
 /* einsum_walk as the kernel reads it; returns the number of values. */
-static size_t pack_walk(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, const clf_einsum_memory *out,
+static size_t pack_walk(const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in, const clf_einsum_memory *out,
                         int64_t part_stride, cl_long *to)
 {
     const cl_long head[WALK_HEAD] = {w->items, w->run, w->summed, w->slice, part_stride};
@@ -192,7 +192,7 @@ static size_t pack_walk(const clf_einsum_loops *loops, const walk *w, const clf_
 }
 
 /* One launch; part_stride: output elements between slices. */
-static clf_status launch(clf_context *context, const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in,
+static clf_status launch(clf_context *context, const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in,
                          const clf_einsum_memory *out, int64_t part_stride)
 {
     cl_long values[WALK_HEAD + (MAX_LOOPS + 1) * (CLF_EINSUM_MAX_OPERANDS + 2)];
@@ -237,7 +237,7 @@ static clf_einsum_loops loops_of_parts(const clf_einsum_loops *loops, int64_t pa
 }
 
 /* The loops in slices: each writes its own dense part, then the parts are added. */
-static clf_status run_slices(clf_context *context, const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in,
+static clf_status run_slices(clf_context *context, const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in,
                              const clf_einsum_memory *out)
 {
     int64_t elements = 1;
@@ -297,7 +297,7 @@ clf_status clfi_einsum_loops(clf_context *context, const clf_einsum_loops *loops
         padded.kept[0] = (clf_einsum_dim){.size = 1};
         loops = &padded;
     }
-    const walk w = choose_walk(context, loops, small);
+    const index_walk w = choose_walk(context, loops, small);
     const int64_t group = w.width * w.vectors;
     if (w.vectors > 1 && loops->kept[loops->kept_rank - 1].size % group != 0)
         return run_split(context, loops, group, in, out);

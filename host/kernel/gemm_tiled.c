@@ -159,14 +159,14 @@ bool clfi_gemm_tiled_half_supports(const clf_context *context, const void *args)
 }
 
 /* An operand of the product as the kernel walks it: lines (rows of A, columns of B) and k. */
-typedef struct walk {
+typedef struct tile_walk {
     const clf_gemm_operand *operand;
     int64_t lines, line_stride, k_stride;
     bool is_k_inner;
-} walk;
+} tile_walk;
 
 /* Four neighbours along the lines must not reach over the last one. */
-static const char *reads_of(const clf_gemm_args *args, const walk *w)
+static const char *reads_of(const clf_gemm_args *args, const tile_walk *w)
 {
     const int64_t inner = w->is_k_inner ? w->k_stride : w->line_stride, outer = w->is_k_inner ? w->line_stride : w->k_stride;
     return w->is_k_inner || w->lines % 4 == 0 ? clfi_gemm_reads(args, w->operand, inner, outer, 4) : "ELEMENTS";
@@ -183,7 +183,7 @@ static bool is_c_vector(const clf_gemm_args *args)
 }
 
 /* Whether the offsets inside a tile and a slice stay below 2^32 elements. */
-static bool is_near(const walk *w, int64_t tile, int64_t slice)
+static bool is_near(const tile_walk *w, int64_t tile, int64_t slice)
 {
     uint64_t lines, depth, sum;
     return !__builtin_mul_overflow((uint64_t)tile, (uint64_t)w->line_stride, &lines) &&
@@ -197,8 +197,8 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
     const int64_t tile_m = v[WG_M] * v[ITEM_M], tile_n = v[WG_N] * v[ITEM_N], batches = clfi_gemm_batch_count(args);
     const int64_t k_part = ceil_div(ceil_div(args->k, v[SPLIT]), v[SLICE]) * v[SLICE];
     const clf_gemm_operand b = clfi_gemm_b_operand(args);
-    const walk wa = {&args->a, args->m, args->a.row_stride, args->a.column_stride, args->a.column_stride <= args->a.row_stride};
-    const walk wb = {&b, args->n, b.column_stride, b.row_stride, b.row_stride < b.column_stride};
+    const tile_walk wa = {&args->a, args->m, args->a.row_stride, args->a.column_stride, args->a.column_stride <= args->a.row_stride};
+    const tile_walk wb = {&b, args->n, b.column_stride, b.row_stride, b.row_stride < b.column_stride};
     clf_kernel_spec spec = clfi_kernel_spec("gemm_tiled.cl", "gemm_tiled");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_int(&spec, "IS_HALF", of->is_half);

@@ -14,20 +14,20 @@ enum {
     VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
 };
 
-typedef struct layout {
+typedef struct norm_layout {
     clf_axes rows, columns;
     int64_t row_count, length;
     bool is_unit;
     int width; /* of vectors */
-} layout;
+} norm_layout;
 
-static layout layout_of(const clf_context *context, const clf_row_norm *args)
+static norm_layout layout_of(const clf_context *context, const clf_row_norm *args)
 {
     const clf_view *const views[OPERANDS] = {args->x, args->residual, args->y, args->gamma, args->beta};
     const int outer = args->x->rank - args->axes;
     const int outer_first[OPERANDS] = {0, 0, 0, 0, 0};
     const int inner_first[OPERANDS] = {outer, outer, outer, 0, 0};
-    layout l;
+    norm_layout l;
     clfi_axes_merge(views, outer_first, ROW_OPERANDS, outer, &l.rows);
     clfi_axes_merge(views, inner_first, OPERANDS, args->axes, &l.columns);
     l.row_count = clfi_axes_size(&l.rows);
@@ -37,7 +37,7 @@ static layout layout_of(const clf_context *context, const clf_row_norm *args)
     return l;
 }
 
-static clf_kernel_spec spec_of(const clf_row_norm *args, const layout *l, const char *file, const char *kernel)
+static clf_kernel_spec spec_of(const clf_row_norm *args, const norm_layout *l, const char *file, const char *kernel)
 {
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_spec_text(&spec, "NAME", kernel);
@@ -58,7 +58,7 @@ static clf_kernel_spec spec_of(const clf_row_norm *args, const layout *l, const 
 }
 
 /* Arguments up to the row count. */
-static void set_operands(clf_launch *launch, const clf_row_norm *args, const layout *l)
+static void set_operands(clf_launch *launch, const clf_row_norm *args, const norm_layout *l)
 {
     clfi_arg_view(launch, args->x);
     clfi_arg_view(launch, args->residual ? args->residual : args->x);
@@ -81,21 +81,21 @@ static const char *kernel_name(clf_row_norm_kind kind, bool is_group)
 }
 
 /* Loop iterations of one row in the vector kernel: vectors and the tail in every pass, and the axes of each element's offset. */
-static int64_t vector_iterations(const layout *l)
+static int64_t vector_iterations(const norm_layout *l)
 {
     return PASSES * (l->length / l->width + l->width) * (l->is_unit ? 1 : l->columns.count * OPERANDS) + l->rows.count * ROW_OPERANDS;
 }
 
 bool clfi_row_norm_vector_supports(const clf_context *context, const void *args)
 {
-    const layout l = layout_of(context, args);
+    const norm_layout l = layout_of(context, args);
     return l.length <= INT_MAX && clfi_loops_fit(context, vector_iterations(&l));
 }
 
 clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
 {
     const clf_row_norm *args = arguments;
-    const layout l = layout_of(context, args);
+    const norm_layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_vector.cl", kernel_name(args->kind, false));
     clfi_spec_int(&spec, "WIDTH", l.width);
     const int64_t wanted = (l.row_count + VECTOR_GROUPS - 1) / VECTOR_GROUPS;
@@ -109,7 +109,7 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
 }
 
 /* Where there are launch graphs, in work-groups of their size, of which norms of heads, with rows for each, are parts too. */
-static clf_row_lanes lanes_of(const clf_context *context, const layout *l)
+static clf_row_lanes lanes_of(const clf_context *context, const norm_layout *l)
 {
     const int group = context->device.caps.graph_group;
     return group > 1 ? clfi_row_lanes_of(l->length, group, group) : clfi_row_lanes(context, l->length);
@@ -117,7 +117,7 @@ static clf_row_lanes lanes_of(const clf_context *context, const layout *l)
 
 bool clfi_row_norm_group_supports(const clf_context *context, const void *args)
 {
-    const layout l = layout_of(context, args);
+    const norm_layout l = layout_of(context, args);
     const int64_t per_lane = l.length / lanes_of(context, &l).lanes + 1;
     return l.length <= INT_MAX && clfi_loops_fit(context, PASSES * (per_lane * (l.is_unit ? 1 : l.columns.count * OPERANDS) + 16));
 }
@@ -125,7 +125,7 @@ bool clfi_row_norm_group_supports(const clf_context *context, const void *args)
 clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
 {
     const clf_row_norm *args = arguments;
-    const layout l = layout_of(context, args);
+    const norm_layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_group.cl", kernel_name(args->kind, true));
     const clf_row_lanes share = lanes_of(context, &l);
     clfi_spec_row_lanes(context, &spec, &share);

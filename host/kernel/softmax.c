@@ -20,10 +20,10 @@ enum {
     GENERIC_WG = 64
 };
 
-typedef struct layout {
+typedef struct softmax_layout {
     clf_axes rows;
     int64_t row_count, keys;
-} layout;
+} softmax_layout;
 
 /* The view without its key axis. */
 static clf_view row_view(const clf_view *view, int axis)
@@ -37,7 +37,7 @@ static clf_view row_view(const clf_view *view, int axis)
     return rows;
 }
 
-static layout layout_of(const clf_softmax_args *args)
+static softmax_layout layout_of(const clf_softmax_args *args)
 {
     clf_view query = *args->x; /* a walk whose offset is the index on the query axis */
     for (int i = 0; i < query.rank; i++)
@@ -52,7 +52,7 @@ static layout layout_of(const clf_softmax_args *args)
         if (operand[o])
             rows[o] = row_view(operand[o], args->axis);
     }
-    layout l;
+    softmax_layout l;
     clfi_axes_merge(pointer, first, OPERANDS, args->x->rank - 1, &l.rows);
     l.row_count = clfi_axes_size(&l.rows);
     l.keys = args->x->dim[args->axis];
@@ -70,7 +70,7 @@ static const char *mask_kind(const clf_softmax_args *args, const clf_view *view)
 }
 
 /* Everything but the masks. */
-static void spec_common(clf_kernel_spec *spec, const clf_softmax_args *args, const layout *l)
+static void spec_common(clf_kernel_spec *spec, const clf_softmax_args *args, const softmax_layout *l)
 {
     static const char *const policies[] = {
         [CLF_EMPTY_ROWS_ZERO] = "EMPTY_ROWS_ZERO",
@@ -85,7 +85,7 @@ static void spec_common(clf_kernel_spec *spec, const clf_softmax_args *args, con
     clfi_spec_text(spec, "EMPTY_ROWS", policies[args->empty_rows]);
 }
 
-static clf_kernel_spec spec_of(const clf_softmax_args *args, const layout *l, const char *file, const char *kernel)
+static clf_kernel_spec spec_of(const clf_softmax_args *args, const softmax_layout *l, const char *file, const char *kernel)
 {
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     spec_common(&spec, args, l);
@@ -103,7 +103,7 @@ static void arg_optional(clf_launch *launch, const clf_softmax_args *args, const
     clfi_arg_long(launch, view ? view->offset : 0);
 }
 
-static void arg_rows(clf_launch *launch, const clf_softmax_args *args, const layout *l)
+static void arg_rows(clf_launch *launch, const clf_softmax_args *args, const softmax_layout *l)
 {
     const clf_view *const keyed[] = {args->x, args->y, args->mask, args->padding, args->attention, args->bias};
     cl_int strides[COUNT(keyed)];
@@ -125,7 +125,7 @@ static void arg_rows(clf_launch *launch, const clf_softmax_args *args, const lay
 }
 
 /* Indices that the kernels keep in 32 bits. */
-static bool fits(const clf_softmax_args *args, const layout *l)
+static bool fits(const clf_softmax_args *args, const softmax_layout *l)
 {
     const clf_view *const keyed[] = {args->x, args->y, args->mask, args->padding, args->attention, args->bias};
     for (size_t i = 0; i < COUNT(keyed); i++)
@@ -149,7 +149,7 @@ bool clfi_softmax_is_unit(const clf_softmax_args *args)
     return is_adjacent(args, args->x) && is_adjacent(args, args->y);
 }
 
-static int64_t vector_iterations(const clf_context *context, const layout *l)
+static int64_t vector_iterations(const clf_context *context, const softmax_layout *l)
 {
     const int64_t width = context->device.caps.vector_width;
     return PASSES * (l->keys / width + 2 * width) + l->keys + l->rows.count * OPERANDS;
@@ -158,7 +158,7 @@ static int64_t vector_iterations(const clf_context *context, const layout *l)
 bool clfi_softmax_vector_supports(const clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     const clf_view *const masks[] = {args->mask, args->padding, args->attention, args->bias};
     bool is_unit = clfi_softmax_is_unit(args);
     for (size_t i = 0; i < COUNT(masks); i++)
@@ -169,7 +169,7 @@ bool clfi_softmax_vector_supports(const clf_context *context, const void *argume
 clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     const bool is_long = l.keys > OVERLAPPED_KEYS;
     clf_kernel_spec spec = is_long ? spec_of(args, &l, "softmax_vector.cl", "softmax_vector")
                                    : spec_of(args, &l, "softmax_overlapped.cl", "softmax_overlapped");
@@ -188,7 +188,7 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
 
 /* Moves the row axis along which rows lie next to each other to the end. False: there is none of a vector's size that every operand steps
  * through by 0 or 1, and lengths and causal limits by 0. */
-static bool find_columns(const clf_context *context, layout *l)
+static bool find_columns(const clf_context *context, softmax_layout *l)
 {
     static const int column_operands[] = {X, Y, MASK, PADDING, ATTENTION, BIAS};
     for (int i = l->rows.count - 1; i >= 0; i--) {
@@ -215,7 +215,7 @@ static bool find_columns(const clf_context *context, layout *l)
     return false;
 }
 
-static int64_t line_iterations(const clf_context *context, const layout *l)
+static int64_t line_iterations(const clf_context *context, const softmax_layout *l)
 {
     const int64_t vectors = 2 * LINE_BLOCK / context->device.caps.vector_width;
     return (2 * l->keys + 4) * vectors + l->rows.count * OPERANDS;
@@ -224,7 +224,7 @@ static int64_t line_iterations(const clf_context *context, const layout *l)
 bool clfi_softmax_lines_supports(const clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    layout l = layout_of(args);
+    softmax_layout l = layout_of(args);
     return context->device.caps.is_cpu && fits(args, &l) && clfi_loops_fit(context, line_iterations(context, &l)) &&
            find_columns(context, &l);
 }
@@ -238,7 +238,7 @@ static const char *column_mask(const clf_view *view)
 clf_status clfi_softmax_lines_run(clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    layout l = layout_of(args);
+    softmax_layout l = layout_of(args);
     find_columns(context, &l);
     const int last = l.rows.count - 1;
     const int64_t columns = l.rows.dim[last], units = context->device.info.compute_units;
@@ -271,7 +271,7 @@ clf_status clfi_softmax_lines_run(clf_context *context, const void *arguments)
 bool clfi_softmax_group_supports(const clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     return context->device.caps.max_work_group_size >= CLFI_ROW_GROUP_MIN && fits(args, &l) &&
            clfi_loops_fit(context, PASSES * (l.keys / clfi_row_lanes(context, l.keys).lanes + 1) + l.rows.count * OPERANDS + 32);
 }
@@ -279,7 +279,7 @@ bool clfi_softmax_group_supports(const clf_context *context, const void *argumen
 clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     clf_kernel_spec spec = spec_of(args, &l, "softmax_group.cl", "softmax_group");
     const clf_row_lanes share = clfi_row_lanes(context, l.keys);
     clfi_spec_row_lanes(context, &spec, &share);
@@ -291,7 +291,7 @@ clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
 bool clfi_softmax_generic_supports(const clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     return context->device.caps.max_work_group_size >= GENERIC_WG && fits(args, &l) &&
            clfi_loops_fit(context, PASSES * l.keys + l.rows.count * OPERANDS);
 }
@@ -299,7 +299,7 @@ bool clfi_softmax_generic_supports(const clf_context *context, const void *argum
 clf_status clfi_softmax_generic_run(clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
-    const layout l = layout_of(args);
+    const softmax_layout l = layout_of(args);
     const clf_kernel_spec spec = spec_of(args, &l, "softmax_generic.cl", "softmax_generic");
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);

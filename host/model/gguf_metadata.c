@@ -104,36 +104,36 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     return CLF_OK;
 }
 
-typedef struct writer {
+typedef struct metadata_writer {
     const clf_gguf_architecture *architecture;
     clf_gguf_values *values;
-} writer;
+} metadata_writer;
 
-static const char *full_key(const writer *w, const char *suffix, char out[KEY_BYTES])
+static const char *full_key(const metadata_writer *w, const char *suffix, char out[KEY_BYTES])
 {
     snprintf(out, KEY_BYTES, "%s.%s", w->architecture->name, suffix);
     return out;
 }
 
-static clf_status put_int(const writer *w, const char *suffix, int64_t value)
+static clf_status put_int(const metadata_writer *w, const char *suffix, int64_t value)
 {
     char key[KEY_BYTES];
     return clfi_gguf_put_int(w->values, full_key(w, suffix, key), (uint32_t)value);
 }
 
-static clf_status put_number(const writer *w, const char *suffix, double value)
+static clf_status put_number(const metadata_writer *w, const char *suffix, double value)
 {
     char key[KEY_BYTES];
     return clfi_gguf_put_number(w->values, full_key(w, suffix, key), value);
 }
 
-static clf_status put_text(const writer *w, const char *suffix, const char *value)
+static clf_status put_text(const metadata_writer *w, const char *suffix, const char *value)
 {
     char key[KEY_BYTES];
     return clfi_gguf_put_text(w->values, full_key(w, suffix, key), value);
 }
 
-static clf_status put_scaling(const writer *w, const clf_rotary *rotary)
+static clf_status put_scaling(const metadata_writer *w, const clf_rotary *rotary)
 {
     if (rotary->divisor_count > 0) { /* longrope: beside its tensors */
         CLF_TRY(put_int(w, CLFI_GGUF_SCALING_POSITIONS, rotary->trained_positions));
@@ -150,7 +150,7 @@ static clf_status put_scaling(const writer *w, const clf_rotary *rotary)
     return put_number(w, CLFI_GGUF_SCALING_SLOW, rotary->low_frequency_factor);
 }
 
-static clf_status put_rotary(const writer *w, const clf_network_config *network)
+static clf_status put_rotary(const metadata_writer *w, const clf_network_config *network)
 {
     const clf_attention_shape *shape = shape_of(network);
     const bool has_own_base = w->architecture->has_local_base;
@@ -165,7 +165,7 @@ static clf_status put_rotary(const writer *w, const clf_network_config *network)
 }
 
 /* Windows and caps. Where the architecture knows no windows, texts as long as one see all of it. */
-static clf_status put_attention(const writer *w, const clf_network_config *network, int64_t *out_positions)
+static clf_status put_attention(const metadata_writer *w, const clf_network_config *network, int64_t *out_positions)
 {
     const clf_gguf_architecture *a = w->architecture;
     const int64_t window = window_of(network);
@@ -183,7 +183,7 @@ static clf_status put_attention(const writer *w, const clf_network_config *netwo
 clf_status clfi_gguf_put_network(const clf_gguf_architecture *a, const clf_network_config *network, const json_t *config,
                                  clf_gguf_values *values, int64_t *out_positions)
 {
-    const writer w = {a, values};
+    const metadata_writer w = {a, values};
     const clf_stack_config *decoder = &network->decoder;
     int64_t positions = network->target.max_positions;
     CLF_TRY(check_network(a, network));

@@ -243,12 +243,12 @@ static clf_status feed_forward_block(const layer_run *run, const clf_view *input
 }
 
 /* The rows, wherever they are now: sums go from one place to the other and back. */
-typedef struct rows {
+typedef struct layer_rows {
     clf_view x, other, normed;
-} rows;
+} layer_rows;
 
 /* The sum is in r->other: it becomes the rows. */
-static void swap(rows *r)
+static void swap(layer_rows *r)
 {
     const clf_view sum = r->other;
     r->other = r->x;
@@ -256,7 +256,7 @@ static void swap(rows *r)
 }
 
 /* r->other = r->x + f(input); f(input) is visited in between where the visitor wants that. */
-static clf_status add_block(const layer_run *run, residual_block block, clf_layer_point point, const clf_view *input, const rows *r)
+static clf_status add_block(const layer_run *run, residual_block block, clf_layer_point point, const clf_view *input, const layer_rows *r)
 {
     if (!run->visitor || !run->visitor->has_results)
         return block(run, input, &r->x, &r->other);
@@ -267,7 +267,7 @@ static clf_status add_block(const layer_run *run, residual_block block, clf_laye
 
 /* after: the second norm of place "both". */
 static clf_status residual(const layer_run *run, residual_block block, clf_layer_point point, const clf_norm *n, const clf_norm *after,
-                           rows *r)
+                           layer_rows *r)
 {
     const clf_norm_place place = run->stack->config.place;
     if (place == CLF_NORM_POST) {
@@ -290,7 +290,7 @@ static clf_status residual(const layer_run *run, residual_block block, clf_layer
     return clfi_add_launch(run->context, &r->other, &r->x);
 }
 
-static clf_status run_layer(const layer_run *run, rows *r)
+static clf_status run_layer(const layer_run *run, layer_rows *r)
 {
     const clf_layer *layer = run->layer;
     CLF_TRY(residual(run, self_block, CLF_POINT_SELF_RESULT, &layer->attention_norm, &layer->attention_post_norm, r));
@@ -309,7 +309,7 @@ clf_status clfi_stack_forward_visited(clf_context *context, const clf_stack *sta
 {
     const clf_arena_mark mark = clfi_arena_top(context);
     layer_run run = {.context = context, .stack = stack, .pass = pass, .visitor = visitor};
-    rows r = {.x = *x};
+    layer_rows r = {.x = *x};
     clf_status st = CLF_OK;
     if (x->dim[0] == 0)
         return CLF_OK;

@@ -18,7 +18,7 @@ struct clf_multi_head_attention {
 
 /* One call. Projected operands are kept so that a head's rows are evenly spaced: head by head for batch-first inputs, row by row for
  * sequence-first ones; view4 is [N,H,rows,columns] in either. */
-typedef struct job {
+typedef struct mha_job {
     const clf_multi_head_attention *attention;
     const clf_multi_head_attention_params *params;
     const clf_view *q, *k, *v, *out;
@@ -27,7 +27,7 @@ typedef struct job {
     int64_t batch, queries, keys;
     bool is_batch_first;
     float scale;
-} job;
+} mha_job;
 
 static clf_status fail_weight(const char *what, const clf_view *view, int64_t rows, int64_t columns)
 {
@@ -104,8 +104,8 @@ void clf_multi_head_attention_destroy(clf_multi_head_attention *attention)
 }
 
 /* x is [N,L,width] or [L,N,width]; L or N < 0: any. */
-static clf_status bind_input(clf_context *context, const job *j, const char *what, const clf_tensor *tensor, int64_t batch, int64_t length,
-                             int64_t width, const clf_view **out)
+static clf_status bind_input(clf_context *context, const mha_job *j, const char *what, const clf_tensor *tensor, int64_t batch,
+                             int64_t length, int64_t width, const clf_view **out)
 {
     char found[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(clfi_tensor_check(context, what, tensor));
@@ -131,7 +131,7 @@ static clf_status bind_input(clf_context *context, const job *j, const char *wha
 }
 
 static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out,
-                           job *j)
+                           mha_job *j)
 {
     const clf_multi_head_attention *a = j->attention;
     const int batch_axis = j->is_batch_first ? 0 : 1;
@@ -171,7 +171,7 @@ static clf_view rows_of(const clf_view *x)
 
 /* Memory for the heads of `length` rows per batch, of `width` columns: *flat is what a linear layer writes, *four the same as
  * [N,H,length,width]. */
-static clf_status make_heads(clf_context *context, const job *j, int64_t length, int64_t width, clf_view *flat, clf_view *four)
+static clf_status make_heads(clf_context *context, const mha_job *j, int64_t length, int64_t width, clf_view *flat, clf_view *four)
 {
     const int64_t heads = j->attention->heads, rows = j->batch * length;
     if (j->is_batch_first)
@@ -187,8 +187,8 @@ static clf_status make_heads(clf_context *context, const job *j, int64_t length,
     return CLF_OK;
 }
 
-static clf_status project(clf_context *context, const job *j, const clf_linear *linear, const clf_view *x, int64_t length, int64_t width,
-                          clf_view *four)
+static clf_status project(clf_context *context, const mha_job *j, const clf_linear *linear, const clf_view *x, int64_t length,
+                          int64_t width, clf_view *four)
 {
     clf_view flat;
     const clf_view rows = rows_of(x);
@@ -198,7 +198,7 @@ static clf_status project(clf_context *context, const job *j, const clf_linear *
 
 /* The contexts of all heads side by side: rows as in the inputs, columns h*dv.. of head h. Without an output projection that is the
  * output. */
-static clf_status make_context(clf_context *context, job *j)
+static clf_status make_context(clf_context *context, mha_job *j)
 {
     const int64_t heads = j->attention->heads, dv = j->attention->dv;
     if (j->attention->o)
@@ -218,7 +218,7 @@ static clf_status make_context(clf_context *context, job *j)
     return CLF_OK;
 }
 
-static clf_status run(clf_context *context, job *j)
+static clf_status run(clf_context *context, mha_job *j)
 {
     const clf_multi_head_attention *a = j->attention;
     if (j->batch * j->queries == 0)
@@ -250,7 +250,7 @@ clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_
                                           clf_tensor *out)
 {
     clf_multi_head_attention_params own;
-    job j = {.attention = attention, .params = &own};
+    mha_job j = {.attention = attention, .params = &own};
     if (!attention)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "multi-head attention: attention is NULL");
     CLF_TRY(clfi_context_check(context, attention->context, "multi-head attention"));

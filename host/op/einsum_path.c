@@ -89,7 +89,7 @@ static clf_status find_exact(const clf_label_set *term, int count, clf_label_set
 }
 
 /* The terms that greedy still has to multiply, in the order in which they appeared. */
-typedef struct pool {
+typedef struct tensor_pool {
     int count;
     clf_label_set labels[CLF_EINSUM_MAX_OPERANDS];
     uint8_t number[CLF_EINSUM_MAX_OPERANDS];
@@ -97,10 +97,10 @@ typedef struct pool {
     clf_label_set output;
     const int64_t *size;
     double limit;
-} pool;
+} tensor_pool;
 
 /* Labels that the result of merging entries i and j keeps. */
-static clf_label_set kept_by(const pool *p, int i, int j)
+static clf_label_set kept_by(const tensor_pool *p, int i, int j)
 {
     clf_label_set needed = p->output;
     for (int k = 0; k < p->count; k++)
@@ -109,12 +109,12 @@ static clf_label_set kept_by(const pool *p, int i, int j)
     return labels_and(labels_or(p->labels[i], p->labels[j]), needed);
 }
 
-static bool fits(const pool *p, clf_label_set kept)
+static bool fits(const tensor_pool *p, clf_label_set kept)
 {
     return p->count == 2 || labels_size(kept, p->size) <= p->limit;
 }
 
-static void merge_pair(pool *p, int i, int j, clf_einsum_path *out)
+static void merge_pair(tensor_pool *p, int i, int j, clf_einsum_path *out)
 {
     const clf_label_set all = labels_or(p->labels[i], p->labels[j]), kept = kept_by(p, i, j);
     out->cost += clfi_einsum_step_cost(all, kept, 2, p->size);
@@ -133,7 +133,7 @@ static void merge_pair(pool *p, int i, int j, clf_einsum_path *out)
     p->count = left;
 }
 
-static bool merge_equal(pool *p, clf_einsum_path *out)
+static bool merge_equal(tensor_pool *p, clf_einsum_path *out)
 {
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++)
@@ -145,7 +145,7 @@ static bool merge_equal(pool *p, clf_einsum_path *out)
 }
 
 /* The pair that frees most: with a shared summable label, or (outer) the one with the smallest result. */
-static bool merge_best(pool *p, bool outer, clf_einsum_path *out)
+static bool merge_best(tensor_pool *p, bool outer, clf_einsum_path *out)
 {
     int best_i = -1, best_j = -1;
     double best = INFINITY;
@@ -175,7 +175,7 @@ static bool merge_best(pool *p, bool outer, clf_einsum_path *out)
     return true;
 }
 
-static void merge_rest(pool *p, clf_einsum_path *out)
+static void merge_rest(tensor_pool *p, clf_einsum_path *out)
 {
     clf_label_set all = labels_none();
     clf_einsum_merge *merge = &out->merge[out->count++];
@@ -189,7 +189,7 @@ static void merge_rest(pool *p, clf_einsum_path *out)
 
 static void find_greedy(const clf_label_set *term, int count, clf_label_set output, const int64_t *size, double limit, clf_einsum_path *out)
 {
-    pool p = {.count = count, .terms = count, .output = output, .size = size, .limit = limit};
+    tensor_pool p = {.count = count, .terms = count, .output = output, .size = size, .limit = limit};
     for (int k = 0; k < count; k++) {
         p.labels[k] = term[k];
         p.number[k] = (uint8_t)k;

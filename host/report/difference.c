@@ -22,13 +22,13 @@ typedef struct entry {
 } entry;
 
 /* A series ready to be resampled. */
-typedef struct pool {
+typedef struct sample_pool {
     entry *entries; /* by value */
     size_t count, visits;
     double medians[CLFI_VISITS_MAX]; /* of the visits */
     double median;
     double variance; /* of the logarithm of the median, but for CLFI_RUN_TO_RUN */
-} pool;
+} sample_pool;
 
 static int by_number(const void *a, const void *b)
 {
@@ -65,7 +65,7 @@ static size_t visits_of(const clfi_series *s)
     return visits < CLFI_VISITS_MAX ? visits : CLFI_VISITS_MAX;
 }
 
-static clf_status fill(const clfi_series *s, double *sorted, pool *p)
+static clf_status fill(const clfi_series *s, double *sorted, sample_pool *p)
 {
     size_t start = 0;
     for (size_t v = 0; v < p->visits; v++) {
@@ -86,7 +86,7 @@ static clf_status fill(const clfi_series *s, double *sorted, pool *p)
 }
 
 /* The logarithm of the median of the entries, each visit counted `times` times: half way between the lower and the upper one. */
-static double median_of(const pool *p, const unsigned *times)
+static double median_of(const sample_pool *p, const unsigned *times)
 {
     double total = 0, below = 0;
     for (size_t i = 0; i < p->count; i++)
@@ -106,7 +106,7 @@ static double median_of(const pool *p, const unsigned *times)
     return log(p->median);
 }
 
-static void resample(pool *p, clfi_random *random)
+static void resample(sample_pool *p, clfi_random *random)
 {
     double mean = 0, squares = 0;
     for (int r = 0; r < RESAMPLES; r++) {
@@ -120,7 +120,7 @@ static void resample(pool *p, clfi_random *random)
     p->variance = squares / (RESAMPLES - 1) * (double)p->visits / (double)(p->visits - 1) * (1 + CLFI_RUN_SHARE * (double)p->visits);
 }
 
-static clf_status prepare(const clfi_series *s, clfi_random *random, pool *p)
+static clf_status prepare(const clfi_series *s, clfi_random *random, sample_pool *p)
 {
     double *sorted;
     size_t sum = 0;
@@ -138,7 +138,7 @@ static clf_status prepare(const clfi_series *s, clfi_random *random, pool *p)
     return st;
 }
 
-static void judge(const pool *a, const pool *b, clfi_difference *out)
+static void judge(const sample_pool *a, const sample_pool *b, clfi_difference *out)
 {
     const double difference = log(b->median) - log(a->median), drift = 2 * CLFI_RUN_TO_RUN * CLFI_RUN_TO_RUN;
     *out = (clfi_difference){.median_a = a->median, .median_b = b->median, .ratio = b->median / a->median, .low = 0, .high = INFINITY,
@@ -157,7 +157,7 @@ static void judge(const pool *a, const pool *b, clfi_difference *out)
 
 clf_status clfi_difference_of(const clfi_series *a, const clfi_series *b, uint64_t seed, clfi_difference *out)
 {
-    pool side_a = {0}, side_b = {0};
+    sample_pool side_a = {0}, side_b = {0};
     clfi_random random = {seed};
     clf_status st = prepare(a, &random, &side_a);
     if (st == CLF_OK)

@@ -166,29 +166,29 @@ static clf_status append_json_string(const char *text, size_t size, bool is_asci
 }
 
 /* One form of writing: Python's or JSON's. */
-typedef struct writer {
+typedef struct value_writer {
     bool is_json, is_ascii;
     int indent; /* < 0: one line */
     const char *comma, *is, *names[3];
     clf_str *out;
-} writer;
+} value_writer;
 
-static clf_status append_any(const writer *w, const json_t *value, int depth);
+static clf_status append_any(const value_writer *w, const json_t *value, int depth);
 
 /* Before an element or the closing bracket. */
-static clf_status append_break(const writer *w, int depth, bool is_first, bool is_end)
+static clf_status append_break(const value_writer *w, int depth, bool is_first, bool is_end)
 {
     if (!is_first && !is_end)
         CLF_TRY(clfi_str_append_text(w->out, w->comma));
     return w->indent < 0 ? CLF_OK : clfi_str_appendf(w->out, "\n%*s", w->indent * depth, "");
 }
 
-static clf_status append_string(const writer *w, const char *text, size_t size)
+static clf_status append_string(const value_writer *w, const char *text, size_t size)
 {
     return w->is_json ? append_json_string(text, size, w->is_ascii, w->out) : append_quoted(text, size, w->out);
 }
 
-static clf_status append_key(const writer *w, const char *key, size_t length)
+static clf_status append_key(const value_writer *w, const char *key, size_t length)
 {
     if (key[0] != INTEGER_KEY)
         return append_string(w, key, length);
@@ -196,7 +196,7 @@ static clf_status append_key(const writer *w, const char *key, size_t length)
     return clfi_str_appendf(w->out, "%s%s%s", quote, key + 1, quote);
 }
 
-static clf_status append_dict(const writer *w, const json_t *dict, int depth)
+static clf_status append_dict(const value_writer *w, const json_t *dict, int depth)
 {
     const char *key;
     size_t length;
@@ -216,7 +216,7 @@ static clf_status append_dict(const writer *w, const json_t *dict, int depth)
     return clfi_str_append_char(w->out, '}');
 }
 
-static clf_status append_list(const writer *w, const json_t *list, int depth)
+static clf_status append_list(const value_writer *w, const json_t *list, int depth)
 {
     CLF_TRY(clfi_str_append_char(w->out, '['));
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -228,7 +228,7 @@ static clf_status append_list(const writer *w, const json_t *list, int depth)
     return clfi_str_append_char(w->out, ']');
 }
 
-static clf_status append_any(const writer *w, const json_t *value, int depth)
+static clf_status append_any(const value_writer *w, const json_t *value, int depth)
 {
     if (depth > CLFI_TEMPLATE_MAX_DEPTH)
         CLF_FAIL(CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
@@ -248,7 +248,7 @@ static clf_status append_any(const writer *w, const json_t *value, int depth)
 
 clf_status clfi_value_append_literal(const json_t *value, clf_str *out)
 {
-    const writer w = {false, false, -1, ", ", ": ", {"True", "False", "None"}, out};
+    const value_writer w = {false, false, -1, ", ", ": ", {"True", "False", "None"}, out};
     return append_any(&w, value, 0);
 }
 
@@ -264,7 +264,7 @@ clf_status clfi_value_append(const json_t *value, clf_str *out)
 clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out)
 {
     const char *const comma = how->comma ? how->comma : how->indent < 0 ? ", " : ",", *const is = how->is ? how->is : ": ";
-    const writer w = {true, how->is_ascii, how->indent, comma, is, {"true", "false", "null"}, out};
+    const value_writer w = {true, how->is_ascii, how->indent, comma, is, {"true", "false", "null"}, out};
     return append_any(&w, value, 0);
 }
 

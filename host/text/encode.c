@@ -22,7 +22,7 @@ struct clf_encode_workspace {
 };
 
 /* What goes along while one sequence is encoded. */
-typedef struct clf_sequence {
+typedef struct clf_text_part {
     const clf_tokenizer *tokenizer;
     clf_text_workspace *work;
     clf_token_list *tokens;
@@ -30,7 +30,7 @@ typedef struct clf_sequence {
     bool ignore_special, ignore_added, is_aligned;
     clf_token_sink sink; /* NULL: the tokens stay in the list */
     void *user;
-} clf_sequence;
+} clf_text_part;
 
 void clfi_encoding_free(clf_encoding *encoding)
 {
@@ -89,7 +89,7 @@ static void trim(const clf_post_processor *processor, const char *text, size_t s
 }
 
 /* An added token: characters [start, end) of the given text, text[0..size) at this point. */
-static clf_status append_added(const clf_sequence *s, int32_t id, const char *text, size_t size, clf_char_span span)
+static clf_status append_added(const clf_text_part *s, int32_t id, const char *text, size_t size, clf_char_span span)
 {
     CLF_TRY(clfi_token_append(s->tokens, id, span.start, span.end));
     if (s->is_aligned && s->tokenizer->post_processor.trims)
@@ -98,7 +98,7 @@ static clf_status append_added(const clf_sequence *s, int32_t id, const char *te
 }
 
 /* Places in a piece become characters of the given text. */
-static void place_tokens(const clf_sequence *s, const clf_piece *piece, size_t first)
+static void place_tokens(const clf_text_part *s, const clf_piece *piece, size_t first)
 {
     const clf_char_span *spans = s->work->text[0].spans + piece->start;
     const uint32_t size = (uint32_t)(piece->end - piece->start);
@@ -114,7 +114,7 @@ static void place_tokens(const clf_sequence *s, const clf_piece *piece, size_t f
     }
 }
 
-static clf_status encode_pieces(const clf_sequence *s)
+static clf_status encode_pieces(const clf_text_part *s)
 {
     const clf_aligned_text *text = &s->work->text[0];
     for (size_t i = 0; i < s->work->pieces[0].count && s->tokens->count < s->enough; i++) {
@@ -136,7 +136,7 @@ static clf_status encode_pieces(const clf_sequence *s)
 }
 
 /* Pieces of the normalised text: added tokens that are looked for in it, and what lies between them. */
-static clf_status find_normalized(const clf_sequence *s)
+static clf_status find_normalized(const clf_text_part *s)
 {
     const clf_str *text = &s->work->text[0].text;
     clf_segment_walk walk = {0};
@@ -172,7 +172,7 @@ static size_t portion_end(clf_portions portions, const char *text, size_t start,
 }
 
 /* Hands the tokens so far to the sink, where there is one. */
-static clf_status hand_on(const clf_sequence *s)
+static clf_status hand_on(const clf_text_part *s)
 {
     for (size_t i = 0; s->sink && i < s->tokens->count; i++)
         CLF_TRY(s->sink(s->user, s->tokens->tokens[i].id));
@@ -182,7 +182,7 @@ static clf_status hand_on(const clf_sequence *s)
 }
 
 /* Raw text without added tokens of the raw kind; its first character is number `character` of the given text. */
-static clf_status encode_raw(const clf_sequence *s, const char *text, size_t size, size_t character)
+static clf_status encode_raw(const clf_text_part *s, const char *text, size_t size, size_t character)
 {
     clf_text_workspace *work = s->work;
     for (size_t start = 0, end; start < size && s->tokens->count < s->enough; start = end) {
@@ -204,7 +204,7 @@ static clf_status encode_raw(const clf_sequence *s, const char *text, size_t siz
 }
 
 /* A language before the text, as MarianTokenizer takes it: from ">>" to the first "<<". *out: its bytes; 0: there is none. */
-static clf_status encode_language(const clf_sequence *s, const char *text, size_t size, size_t character, size_t *out)
+static clf_status encode_language(const clf_text_part *s, const char *text, size_t size, size_t character, size_t *out)
 {
     static const char unknown[] = "<unk>";
     const char *end = s->tokenizer->has_languages && size >= 4 && memcmp(text, ">>", 2) == 0 ? memmem(text, size, "<<", 2) : NULL;
@@ -222,7 +222,7 @@ static clf_status encode_language(const clf_sequence *s, const char *text, size_
 }
 
 /* Tokens of one sequence; stops once there are enough. */
-static clf_status encode_sequence(const clf_sequence *s, const char *text, size_t size)
+static clf_status encode_sequence(const clf_text_part *s, const char *text, size_t size)
 {
     s->tokens->count = 0;
     if (size == 0)
@@ -284,8 +284,8 @@ static clf_status reserve(clf_encoding *out, size_t length)
     return CLF_OK;
 }
 
-static clf_status apply_template(const clf_template *template, bool add_special_tokens, bool with_offsets, const clf_token *const tokens[2],
-                                 const size_t count[2], clf_encoding *out)
+static clf_status apply_template(const clf_template_processing *template, bool add_special_tokens, bool with_offsets,
+                                 const clf_token *const tokens[2], const size_t count[2], clf_encoding *out)
 {
     size_t length = 0;
     CLF_TRY(reserve(out, count[0] + count[1] + template->added));
@@ -317,7 +317,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
 {
     const clf_encode_options standard = CLF_ENCODE_OPTIONS_INIT;
     const clf_encode_options *o = options ? options : &standard;
-    const clf_template *template = pair ? &tokenizer->post_processor.pair : &tokenizer->post_processor.single;
+    const clf_template_processing *template = pair ? &tokenizer->post_processor.pair : &tokenizer->post_processor.single;
     const size_t special = o->add_special_tokens ? template->added : 0;
     size_t room = SIZE_MAX;
     if (o->max_tokens) {
@@ -331,7 +331,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     clf_text_workspace *work = &out->workspace->text;
     clf_token_list *tokens = work->tokens;
     const bool with_offsets = o->offsets != CLF_OFFSETS_NONE;
-    clf_sequence sequence = {
+    clf_text_part sequence = {
         .tokenizer = tokenizer,
         .work = work,
         .tokens = &tokens[0],
@@ -363,10 +363,10 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
 clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
                                  clf_encoding *memory, clf_token_sink sink, void *user)
 {
-    const clf_template *template = &tokenizer->post_processor.single;
+    const clf_template_processing *template = &tokenizer->post_processor.single;
     if (!memory->workspace)
         CLF_TRY(clfi_alloc(1, sizeof *memory->workspace, "tokenizer workspace", &memory->workspace));
-    const clf_sequence sequence = {
+    const clf_text_part sequence = {
         .tokenizer = tokenizer,
         .work = &memory->workspace->text,
         .tokens = &memory->workspace->text.tokens[0],

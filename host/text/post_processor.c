@@ -15,7 +15,7 @@ void clfi_post_processor_free(clf_post_processor *processor)
     *processor = (clf_post_processor){0};
 }
 
-static clf_status add_piece(clf_template *template, clf_piece_kind kind, int32_t id, int32_t type_id)
+static clf_status add_piece(clf_template_processing *template, clf_piece_kind kind, int32_t id, int32_t type_id)
 {
     CLF_TRY(clfi_grow(&template->pieces, &template->capacity, template->count + 1, sizeof *template->pieces, "template"));
     template->pieces[template->count++] = (clf_template_piece){kind, id, type_id};
@@ -24,7 +24,7 @@ static clf_status add_piece(clf_template *template, clf_piece_kind kind, int32_t
 }
 
 /* One letter for a piece: A and B the sequences, c and s special tokens; a digit after it is the type. */
-static clf_status build(clf_template *template, const char *pattern, int32_t cls, int32_t sep)
+static clf_status build(clf_template_processing *template, const char *pattern, int32_t cls, int32_t sep)
 {
     for (; *pattern; pattern += 2) {
         const clf_piece_kind kind = *pattern == 'A' ? CLF_PIECE_FIRST : *pattern == 'B' ? CLF_PIECE_SECOND : CLF_PIECE_TOKEN;
@@ -44,7 +44,7 @@ clf_status clfi_post_processor_bert(int32_t cls, int32_t sep, clf_post_processor
     return build_both(processor, "c0A0s0", "c0A0s0B1s1", cls, sep);
 }
 
-static clf_status build_around(clf_template *template, clf_piece_kind kind, int32_t type_id, int32_t before, int32_t behind)
+static clf_status build_around(clf_template_processing *template, clf_piece_kind kind, int32_t type_id, int32_t before, int32_t behind)
 {
     if (before >= 0)
         CLF_TRY(add_piece(template, CLF_PIECE_TOKEN, before, type_id));
@@ -75,7 +75,8 @@ static clf_status read_token_pair(const json_t *json, const char *where, const c
 }
 
 /* Appends every id of the special token that a template names. */
-static clf_status read_special(const json_t *tokens, const char *where, const char *name, int32_t type_id, clf_template *template)
+static clf_status read_special(const json_t *tokens, const char *where, const char *name, int32_t type_id,
+                               clf_template_processing *template)
 {
     const json_t *token, *ids;
     CLF_TRY(clfi_json_get_object(tokens, where, name, &token));
@@ -91,7 +92,7 @@ static clf_status read_special(const json_t *tokens, const char *where, const ch
     return CLF_OK;
 }
 
-static clf_status read_piece(const json_t *piece, const json_t *tokens, const char *where, clf_template *template)
+static clf_status read_piece(const json_t *piece, const json_t *tokens, const char *where, clf_template_processing *template)
 {
     const json_t *sequence, *special;
     const char *id;
@@ -112,7 +113,7 @@ static clf_status read_piece(const json_t *piece, const json_t *tokens, const ch
     return add_piece(template, id[0] == 'A' ? CLF_PIECE_FIRST : CLF_PIECE_SECOND, 0, (int32_t)type_id);
 }
 
-static clf_status read_template(const json_t *json, const char *where, const char *key, bool is_pair, clf_template *template)
+static clf_status read_template(const json_t *json, const char *where, const char *key, bool is_pair, clf_template_processing *template)
 {
     const json_t *pieces, *tokens;
     CLF_TRY(clfi_json_get_array(json, where, key, &pieces));
@@ -211,7 +212,7 @@ static clf_status merge(clf_chain *chain, const char *where, clf_post_processor 
                      chain->parts[i].kind->type);
         processor->single = part->single;
         processor->pair = part->pair;
-        part->single = part->pair = (clf_template){0};
+        part->single = part->pair = (clf_template_processing){0};
     }
     return processor->single.count ? CLF_OK : build_both(processor, "A0", "A0B1", 0, 0);
 }

@@ -23,14 +23,14 @@ typedef struct clf_template_piece {
     int32_t type_id;
 } clf_template_piece;
 
-typedef struct clf_template {
+typedef struct clf_template_processing {
     clf_template_piece *pieces;
     size_t count, capacity;
     size_t added; /* special tokens in it */
-} clf_template;
+} clf_template_processing;
 
 typedef struct clf_post_processor {
-    clf_template single, pair;
+    clf_template_processing single, pair;
     bool trims;            /* offsets leave out the spaces at a token's ends */
     bool add_prefix_space; /* but a text's first space, which the pre-tokenizer added, counts */
 } clf_post_processor;

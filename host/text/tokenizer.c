@@ -65,7 +65,7 @@ clf_status clfi_tokenizer_add_token(clf_tokenizer *tokenizer, const clf_added_to
     return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "%s", where);
 }
 
-static clf_status check_template(const clf_tokenizer *tokenizer, const clf_template *template, const char *where)
+static clf_status check_template(const clf_tokenizer *tokenizer, const clf_template_processing *template, const char *where)
 {
     for (size_t i = 0; i < template->count; i++) {
         const clf_template_piece *piece = &template->pieces[i];

@@ -85,12 +85,12 @@ clf_status clfi_tune_case_run(clfi_tune_case *t)
 }
 
 /* `rows` rows of one batch in double, from row `first` on in steps of ROW_STEP, modulo m. */
-typedef struct part {
+typedef struct case_part {
     int64_t batch, first, rows;
     double *a, *b, *bias, *want, *bound; /* one allocation, at a */
-} part;
+} case_part;
 
-static clf_status make_part(const clfi_tune_case *t, part *out)
+static clf_status make_part(const clfi_tune_case *t, case_part *out)
 {
     const clfi_tune_product *p = &t->product;
     const steps s = steps_of(p);
@@ -117,7 +117,7 @@ static clf_status verify_batch(const clfi_tune_case *t, int64_t batch, clfi_verd
     const clfi_tune_product *p = &t->product;
     const steps s = steps_of(p);
     const int64_t most = MOST_PRODUCTS / (p->n * p->k) + 1;
-    part one = {.batch = batch, .first = p->m - 1, .rows = p->m < most ? p->m : most};
+    case_part one = {.batch = batch, .first = p->m - 1, .rows = p->m < most ? p->m : most};
     CLF_TRY(make_part(t, &one));
     const clfi_ref_gemm reference = {.m = one.rows, .n = p->n, .k = p->k, .alpha = 1, .a = one.a, .b = one.b, .bias = one.bias,
                                      .precision = t->context->precision};

@@ -14,18 +14,18 @@
 
 enum { TOKENS = 16 };
 
-typedef struct start_state {
+typedef struct generation_start_state {
     clfi_start start;
     const clfi_generation_source *source;
     clfi_random_decoder *numbers;
     clfi_generation_network network; /* of the latest start, while it lasts */
     int32_t ids[TOKENS], offsets[2];
     float *logits; /* [V] */
-} start_state;
+} generation_start_state;
 
 static void release(void *state)
 {
-    start_state *s = state;
+    generation_start_state *s = state;
     if (!s)
         return;
     clfi_start_place_free(&s->start.place);
@@ -36,7 +36,7 @@ static void release(void *state)
 
 static clf_status open(clfi_start *start, clf_context *context)
 {
-    start_state *s = (start_state *)start;
+    generation_start_state *s = (generation_start_state *)start;
     CLF_TRY(clfi_generation_open(context, s->source, &s->numbers, &s->network));
     start->memory.weights_bytes = s->network.weights_bytes;
     clfi_usage_restart(context);
@@ -46,7 +46,7 @@ static clf_status open(clfi_start *start, clf_context *context)
 /* The prompt as clf_generate would have it: kernels are known before the first of them is compiled. */
 static clf_status first_token(clfi_start *start)
 {
-    const start_state *s = (const start_state *)start;
+    const generation_start_state *s = (const generation_start_state *)start;
     clf_decode_batch *decoding = s->network.decoding;
     const size_t v = (size_t)s->source->vocabulary;
     clfi_greedy greedy = {0};
@@ -67,12 +67,12 @@ static clf_status first_token(clfi_start *start)
 
 static void close_network(clfi_start *start)
 {
-    start_state *s = (start_state *)start;
+    generation_start_state *s = (generation_start_state *)start;
     clfi_generation_close(&s->network);
     s->network = (clfi_generation_network){0};
 }
 
-static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)
+static clf_status setup(const clfi_workload *workload, const clf_context *context, generation_start_state *s)
 {
     clf_checkpoint *checkpoint;
     double unused;
@@ -90,7 +90,7 @@ static clf_status setup(const clfi_workload *workload, const clf_context *contex
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    start_state *s;
+    generation_start_state *s;
     (void)engine;
     CLF_TRY(clfi_alloc(1, sizeof *s, "first token workload", &s));
     *state = s;
@@ -100,7 +100,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
 /* Units: logits. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
-    start_state *s = state;
+    generation_start_state *s = state;
     double unused;
     for (int64_t i = 0; i < s->source->vocabulary; i++)
         s->logits[i] = NAN;

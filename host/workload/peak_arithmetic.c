@@ -47,14 +47,14 @@ static const formula formulas[] = {
     [CLFI_PEAK_FP16] = {"fp16", "fp16_gflops", -1, 300, -1, 301, 1, 256},
 };
 
-typedef struct parameters {
+typedef struct arithmetic_parameters {
     clfi_peak_real real;
     double flops;
-} parameters;
+} arithmetic_parameters;
 
 typedef struct arithmetic {
     clf_context *context;
-    parameters p;
+    arithmetic_parameters p;
     const engine *engine;
     clf_buffer *start, *out;
     size_t items, local;
@@ -70,7 +70,7 @@ static bool suits(const clf_device_caps *caps, const engine *e)
 
 static clf_status arithmetic_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
-    const parameters *p = workload->parameters;
+    const arithmetic_parameters *p = workload->parameters;
     const clf_device_caps *caps = &context->device.caps;
     if (p->real == CLFI_PEAK_FP16 && !caps->has_fp16)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no cl_khr_fp16", workload->id);
@@ -128,7 +128,7 @@ static clf_status arithmetic_prepare(const clfi_workload *workload, clf_context 
     CLF_TRY(clfi_alloc(1, sizeof *a, "arithmetic", &a));
     *state = a;
     a->context = context;
-    a->p = *(const parameters *)workload->parameters;
+    a->p = *(const arithmetic_parameters *)workload->parameters;
     a->engine = chosen;
     a->local = context->device.caps.is_cpu ? 1 : GPU_GROUP;
     a->items = (size_t)(a->p.flops / (4.0 * PAIRS * chosen->width * chosen->chains));
@@ -215,7 +215,7 @@ static const clfi_workload_type arithmetic_type = {arithmetic_engines, arithmeti
 
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops)
 {
-    const parameters p = {real, flops};
+    const arithmetic_parameters p = {real, flops};
     const formula *f = &formulas[real];
     clfi_workload workload = {.op = "arithmetic", .type = &arithmetic_type, .flops = flops};
     if (!(flops >= FLOPS_UNIT) || fmod(flops, FLOPS_UNIT) != 0)

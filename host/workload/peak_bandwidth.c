@@ -22,14 +22,14 @@ enum {
 
 static const char *const names[] = {"read", "write", "copy"}, *const kernels[] = {"peak_read", "peak_write", "peak_copy"};
 
-typedef struct parameters {
+typedef struct bandwidth_parameters {
     clfi_peak_access access;
     size_t bytes, traffic_bytes;
-} parameters;
+} bandwidth_parameters;
 
 typedef struct bandwidth {
     clf_context *context;
-    parameters p;
+    bandwidth_parameters p;
     clf_buffer *source, *target; /* read: target holds sums; write: source holds one vector */
     int64_t width, vectors, part, passes;
     size_t local, groups;
@@ -50,7 +50,7 @@ static bool suits(const clf_device_caps *caps, int width)
 
 static clf_status bandwidth_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
-    const parameters *p = workload->parameters;
+    const bandwidth_parameters *p = workload->parameters;
     const clf_device_info *info = &context->device.info;
     if (p->bytes > info->max_allocation_bytes || p->bytes > info->global_memory_bytes / 4)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device allocates at most %llu bytes and has %llu", workload->id,
@@ -126,7 +126,7 @@ static clf_status bandwidth_prepare(const clfi_workload *workload, clf_context *
     *state = b;
     b->width = widths[chosen].width;
     b->context = context;
-    b->p = *(const parameters *)workload->parameters;
+    b->p = *(const bandwidth_parameters *)workload->parameters;
     divide(b);
     return fill(b);
 }
@@ -204,7 +204,7 @@ static const clfi_workload_type bandwidth_type = {bandwidth_engines, bandwidth_p
 
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures)
 {
-    const parameters p = {access, bytes, traffic_bytes};
+    const bandwidth_parameters p = {access, bytes, traffic_bytes};
     const bool is_mebi = bytes >= 1 << 20;
     clfi_workload workload = {
         .op = "bandwidth", .type = &bandwidth_type, .bytes = (double)traffic_bytes * (access == CLFI_PEAK_COPY ? 2 : 1)};

@@ -21,21 +21,21 @@ static const struct {
     [CLFI_PEAK_DOWNLOAD_MAP] = {"download-map", "download_gbps", false, true},
 };
 
-typedef struct parameters {
+typedef struct transfer_parameters {
     clfi_peak_transfer_kind kind;
     size_t bytes;
-} parameters;
+} transfer_parameters;
 
 typedef struct transfer {
     clf_context *context;
-    parameters p;
+    transfer_parameters p;
     clf_buffer *buffer;
     unsigned char *host, *check; /* check: what the other side is compared with or read into */
 } transfer;
 
 static clf_status transfer_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
-    const parameters *p = workload->parameters;
+    const transfer_parameters *p = workload->parameters;
     if (p->bytes > context->device.info.max_allocation_bytes)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device allocates at most %llu bytes", workload->id,
                  (unsigned long long)context->device.info.max_allocation_bytes);
@@ -61,7 +61,7 @@ static clf_status transfer_prepare(const clfi_workload *workload, clf_context *c
     CLF_TRY(clfi_alloc(1, sizeof *t, "transfer", &t));
     *state = t;
     t->context = context;
-    t->p = *(const parameters *)workload->parameters;
+    t->p = *(const transfer_parameters *)workload->parameters;
     CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->host));
     CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->check));
     const bool is_upload = kinds[t->p.kind].is_upload;
@@ -126,7 +126,7 @@ static const clfi_workload_type transfer_type = {transfer_engines, transfer_prep
 
 clf_status clfi_peak_transfer(clfi_workload_list *list, clfi_peak_transfer_kind kind, size_t bytes)
 {
-    const parameters p = {kind, bytes};
+    const transfer_parameters p = {kind, bytes};
     const bool is_mebi = bytes >= 1 << 20;
     static const char *const on_host[] = {"copying between host memory and the mapped buffer", NULL};
     clfi_workload workload = {

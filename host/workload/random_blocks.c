@@ -9,32 +9,32 @@
 #include "base/half.h"
 
 /* Where a block (base/weight_type.h) keeps its halves and its integers. */
-typedef struct layout {
+typedef struct block_layout {
     size_t halves, half_count, integers, integer_bytes;
-} layout;
+} block_layout;
 
-static layout layout_of(clf_weight_type type)
+static block_layout layout_of(clf_weight_type type)
 {
     switch (type) {
     case CLF_WEIGHT_Q4_1:
-        return (layout){0, 2, 4, 16};
+        return (block_layout){0, 2, 4, 16};
     case CLF_WEIGHT_Q5_1:
-        return (layout){0, 2, 4, 20};
+        return (block_layout){0, 2, 4, 20};
     case CLF_WEIGHT_Q4_K:
-        return (layout){0, 2, 16, 128};
+        return (block_layout){0, 2, 16, 128};
     case CLF_WEIGHT_Q5_K:
-        return (layout){0, 2, 16, 160};
+        return (block_layout){0, 2, 16, 160};
     case CLF_WEIGHT_Q6_K:
-        return (layout){208, 1, 0, 192};
+        return (block_layout){208, 1, 0, 192};
     default:
-        return (layout){0, 1, 2, (size_t)clfi_weight_type_info(type)->block_bytes - 2};
+        return (block_layout){0, 1, 2, (size_t)clfi_weight_type_info(type)->block_bytes - 2};
     }
 }
 
 void clfi_random_blocks_fill(clfi_random *random, clf_weight_type type, size_t blocks, void *data)
 {
     const size_t bytes = (size_t)clfi_weight_type_info(type)->block_bytes;
-    const layout at = layout_of(type);
+    const block_layout at = layout_of(type);
     unsigned char *block = data;
     for (size_t b = 0; b < blocks; b++, block += bytes) {
         for (size_t i = 0; i < bytes; i++)
@@ -50,7 +50,7 @@ void clfi_random_blocks_fill(clfi_random *random, clf_weight_type type, size_t b
 static void split(clf_weight_type type, size_t blocks, unsigned char *data, const double *value, double *terms)
 {
     const clf_weight_type_info *info = clfi_weight_type_info(type);
-    const layout at = layout_of(type);
+    const block_layout at = layout_of(type);
     for (size_t b = 0; b < blocks; b++)
         memset(data + b * (size_t)info->block_bytes + at.integers, 0, at.integer_bytes);
     clfi_weight_decode_f64(type, data, blocks, terms);

@@ -22,13 +22,13 @@ enum {
 
 static const double u = 0x1p-24;
 
-typedef struct pass {
+typedef struct network_pass {
     const clfi_stored_network *model;
     const clf_stack_config *config;
     int64_t tokens;
     clfi_ref_noise *noise;
     double *bias; /* [BUCKETS, heads], owned: added to scores, by distance; NULL: none */
-} pass;
+} network_pass;
 
 clf_status clfi_ref_network_check(const clfi_stored_network *model)
 {
@@ -47,7 +47,7 @@ clf_status clfi_ref_network_check(const clfi_stored_network *model)
 
 /* y [rows,out] = f(x W^T + b), x [rows,in]. Tokens lie side by side for a weight, so that sums of TILE tokens are made at once, each in the
  * order of the inputs. */
-static clf_status linear(const pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t in, int64_t out, const double *x,
+static clf_status linear(const network_pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t in, int64_t out, const double *x,
                          clf_activation activation, double *y)
 {
     const int64_t tiles = (rows + TILE - 1) / TILE;
@@ -87,7 +87,7 @@ done:
 }
 
 /* y [rows,n] = the stack's kind of norm of x; y may be x. */
-static clf_status norm(const pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t n, const double *x, double *y)
+static clf_status norm(const network_pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t n, const double *x, double *y)
 {
     const double eps = (double)p->config->norm_eps;
     double *gamma = NULL, *beta = NULL, *made = NULL;
@@ -112,7 +112,7 @@ done:
 }
 
 /* Turns the heads of x [T,heads,D]. */
-static clf_status rotate(const pass *p, const clf_attention_shape *shape, int64_t heads, double *x)
+static clf_status rotate(const network_pass *p, const clf_attention_shape *shape, int64_t heads, double *x)
 {
     const clf_rotary *rotary = &shape->rotary;
     const int64_t pairs = rotary->dims / 2, step = rotary->is_interleaved ? 1 : pairs;
@@ -145,15 +145,15 @@ static int64_t bucket_of(int64_t distance)
 }
 
 /* Keys that query t may use: first .. end. */
-static void usable_keys(const pass *p, const clf_attention_shape *shape, int64_t t, int64_t *first, int64_t *end)
+static void usable_keys(const network_pass *p, const clf_attention_shape *shape, int64_t t, int64_t *first, int64_t *end)
 {
     *first = shape->window > 0 && t >= shape->window ? t - shape->window + 1 : 0;
     *end = shape->is_causal ? t + 1 : shape->window > 0 && t + shape->window < p->tokens ? t + shape->window : p->tokens;
 }
 
 /* What query t of head h mixes from rows k, v [T] of D values, `step` apart. scores, weights: [T]. */
-static void attend(const pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, const double *q, const double *k,
-                   const double *v, int64_t step, double *scores, double *weights, double *out)
+static void attend(const network_pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, const double *q,
+                   const double *k, const double *v, int64_t step, double *scores, double *weights, double *out)
 {
     int64_t first, end;
     usable_keys(p, shape, t, &first, &end);
@@ -185,7 +185,7 @@ static void attend(const pass *p, const clf_attention_shape *shape, int64_t laye
 }
 
 /* y [T,C] = attention of x [T,C]. */
-static clf_status attention(const pass *p, int64_t layer, const double *x, double *y)
+static clf_status attention(const network_pass *p, int64_t layer, const double *x, double *y)
 {
     const clf_attention_shape *shape = clfi_stack_attention(p->config, layer);
     const int64_t c = p->config->width, n = p->tokens, d = shape->head_size, wide = shape->heads * d, narrow = shape->key_heads * d;
@@ -214,7 +214,7 @@ done:
 }
 
 /* y [T,C] = W2 (f(W1 x) * Wg x) */
-static clf_status feed_forward(const pass *p, int64_t layer, const double *x, double *y)
+static clf_status feed_forward(const network_pass *p, int64_t layer, const double *x, double *y)
 {
     const int64_t c = p->config->width, f = p->config->hidden_width, n = p->tokens;
     double *hidden;
@@ -234,12 +234,12 @@ done:
 }
 
 typedef struct block {
-    clf_status (*run)(const pass *p, int64_t layer, const double *x, double *y);
+    clf_status (*run)(const network_pass *p, int64_t layer, const double *x, double *y);
     clf_weight_role before, after; /* its norms */
 } block;
 
 /* x [T,C] = x + f(N(x)), x + N'(f(N(x))) or N(x + f(x)); y, normed: scratch. */
-static clf_status run_block(const pass *p, const block *one, int64_t layer, double *x, double *y, double *normed)
+static clf_status run_block(const network_pass *p, const block *one, int64_t layer, double *x, double *y, double *normed)
 {
     const clf_norm_place place = p->config->place;
     const int64_t c = p->config->width, n = p->tokens;
@@ -258,7 +258,7 @@ static clf_status run_block(const pass *p, const block *one, int64_t layer, doub
 }
 
 /* All blocks of all layers, then the final norm. */
-static clf_status run_layers(const pass *p, double *x)
+static clf_status run_layers(const network_pass *p, double *x)
 {
     static const block blocks[] = {{attention, CLF_WEIGHT_ATTENTION_NORM, CLF_WEIGHT_ATTENTION_POST_NORM},
                                    {feed_forward, CLF_WEIGHT_FFN_NORM, CLF_WEIGHT_FFN_POST_NORM}};
@@ -275,7 +275,7 @@ done:
     return st;
 }
 
-static clf_status load_bias(pass *p)
+static clf_status load_bias(network_pass *p)
 {
     const int64_t heads = p->config->attention.heads;
     clfi_stored_weight table;
@@ -297,7 +297,7 @@ static int64_t position_of(const clf_embedding_config *embedding, int32_t id, in
 }
 
 /* x [T,C] = tokens * scale + positions + type 0, or the norm of that. */
-static clf_status embed(const pass *p, const int32_t *ids, double *x)
+static clf_status embed(const network_pass *p, const int32_t *ids, double *x)
 {
     const clf_embedding_config *embedding = clfi_stored_embedding(p->model);
     const int64_t c = p->config->width;
@@ -328,7 +328,7 @@ static clf_status embed(const pass *p, const int32_t *ids, double *x)
 }
 
 /* logits [rows,V] from features [rows,C] */
-static clf_status head(const pass *p, int64_t rows, const double *features, double *logits)
+static clf_status head(const network_pass *p, int64_t rows, const double *features, double *logits)
 {
     const clf_network_config *config = &p->model->config;
     const double cap = (double)config->logit_soft_cap;
@@ -344,7 +344,7 @@ clf_status clfi_ref_network_features(const clfi_stored_network *model, const int
                                      double *out)
 {
     const clf_embedding_config *embedding = clfi_stored_embedding(model);
-    pass p = {model, clfi_stored_stack(model), (int64_t)length, noise, NULL};
+    network_pass p = {model, clfi_stored_stack(model), (int64_t)length, noise, NULL};
     CLF_TRY(clfi_ref_network_check(model));
     if (length > (size_t)embedding->max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: %zu tokens, the model has %lld positions", length, (long long)embedding->max_positions);
@@ -364,7 +364,7 @@ clf_status clfi_ref_network_logits(const clfi_stored_network *model, const int32
                                    size_t place_count, clfi_ref_noise *noise, double *out)
 {
     const clf_network_config *config = &model->config;
-    const pass p = {model, &config->decoder, (int64_t)length, noise, NULL};
+    const network_pass p = {model, &config->decoder, (int64_t)length, noise, NULL};
     const size_t c = (size_t)config->decoder.width;
     double *x;
     clf_status st;

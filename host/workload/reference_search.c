@@ -7,10 +7,10 @@
 
 #include "base/alloc.h"
 
-typedef struct candidate {
+typedef struct found_row {
     double score;
     int32_t index;
-} candidate;
+} found_row;
 
 double clfi_ref_similarity(clf_search_metric metric, const double *query, const double *row, size_t c, double *bound)
 {
@@ -29,7 +29,7 @@ double clfi_ref_similarity(clf_search_metric metric, const double *query, const 
 
 static int by_rank(const void *pa, const void *pb)
 {
-    const candidate *a = pa, *b = pb;
+    const found_row *a = pa, *b = pb;
     if (isnan(a->score) != isnan(b->score))
         return isnan(a->score) ? 1 : -1;
     if (!isnan(a->score) && a->score != b->score)
@@ -40,10 +40,10 @@ static int by_rank(const void *pa, const void *pb)
 clf_status clfi_ref_search(clf_search_metric metric, const double *query, const double *rows, size_t n, size_t c, size_t k, double *scores,
                            int32_t *indices)
 {
-    candidate *all;
+    found_row *all;
     CLF_TRY(clfi_alloc(n, sizeof *all, "candidates", &all));
     for (size_t i = 0; i < n; i++)
-        all[i] = (candidate){clfi_ref_similarity(metric, query, rows + i * c, c, NULL), (int32_t)i};
+        all[i] = (found_row){clfi_ref_similarity(metric, query, rows + i * c, c, NULL), (int32_t)i};
     qsort(all, n, sizeof *all, by_rank);
     for (size_t i = 0; i < k; i++) {
         scores[i] = all[i].score;

@@ -13,19 +13,19 @@
 
 static const double u = 0x1p-24;
 
-typedef struct pass {
+typedef struct transformer_pass {
     const clf_transformer_config *config;
     const clfi_ref_weights *weights;
     clfi_ref_noise *noise;
     const clfi_ref_extras *extras; /* NULL: none */
     bool is_decoder;
     int64_t layer;
-} pass;
+} transformer_pass;
 
 /* Places of dropout, as clf_transformer_params number them. */
 enum { SELF_WEIGHTS, SELF_RESULT, SOURCE_WEIGHTS, SOURCE_RESULT, HIDDEN, FFN_RESULT };
 
-static void drop(const pass *p, int place, float probability, int64_t first, int64_t count, double *x)
+static void drop(const transformer_pass *p, int place, float probability, int64_t first, int64_t count, double *x)
 {
     const uint64_t seed = p->extras->seed + 0x9e3779b97f4a7c15u * (uint64_t)(16 * p->layer + (p->is_decoder ? 8 : 0) + place + 1);
     for (int64_t i = 0; i < count && probability != 0.0f; i++)
@@ -59,8 +59,8 @@ double clfi_ref_length(const double *x, int64_t count)
 }
 
 /* y [rows,out] = f(x W^T + b). The weight is turned once, so that memory is read in order. */
-static clf_status linear(const pass *p, const char *prefix, const char *name, int64_t rows, const double *x, clf_activation activation,
-                         double *y)
+static clf_status linear(const transformer_pass *p, const char *prefix, const char *name, int64_t rows, const double *x,
+                         clf_activation activation, double *y)
 {
     const clfi_ref_weight *weight, *bias;
     double *turned;
@@ -124,14 +124,14 @@ typedef struct head {
 } head;
 
 /* j - i between -reach and reach, as an index. */
-static int64_t distance_index(const pass *p, int64_t i, int64_t j)
+static int64_t distance_index(const transformer_pass *p, int64_t i, int64_t j)
 {
     const int64_t reach = p->extras->reach;
     return (j - i < -reach ? -reach : j - i > reach ? reach : j - i) + reach;
 }
 
 /* q_i . k_j and, with relative positions, q_i . a_(j-i). */
-static double product(const pass *p, const head *h, const double *q, int64_t i, int64_t j)
+static double product(const transformer_pass *p, const head *h, const double *q, int64_t i, int64_t j)
 {
     const double *k = h->k + j * h->step;
     const float *relative = NULL;
@@ -144,7 +144,7 @@ static double product(const pass *p, const head *h, const double *q, int64_t i, 
 }
 
 /* Query i of its sequence, row `row` of all weights. */
-static void attend(const pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
+static void attend(const transformer_pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
 {
     const double scale = 1 / sqrt((double)h->size);
     const double unit = p->noise ? u * sqrt((double)h->size + 2) * scale * clfi_ref_length(q, h->size) : 0;
@@ -169,7 +169,7 @@ static void attend(const pass *p, const head *h, int64_t i, int64_t row, const d
 }
 
 /* y [N,Q,C] = MHA(queries [N,Q,C], keys [N,K,C]) */
-static clf_status attention(const pass *p, const char *prefix, bool is_source, int64_t batch, int64_t queries, int64_t keys,
+static clf_status attention(const transformer_pass *p, const char *prefix, bool is_source, int64_t batch, int64_t queries, int64_t keys,
                             const double *from, const double *to, const bool *keep, double *y)
 {
     const int64_t c = p->config->width, heads = p->config->heads, d = c / heads;
@@ -201,7 +201,7 @@ done:
     return st;
 }
 
-static clf_status feed_forward(const pass *p, const char *prefix, int64_t rows, const double *x, double *y)
+static clf_status feed_forward(const transformer_pass *p, const char *prefix, int64_t rows, const double *x, double *y)
 {
     const int64_t f = p->config->hidden_width;
     double *hidden, *gate;
@@ -225,8 +225,8 @@ done:
 enum { SELF_ATTENTION, SOURCE_ATTENTION, FEED_FORWARD, BLOCKS };
 
 /* x += f(LN(x)) or x = LN(x + f(x)); z, y: scratch like x. */
-static clf_status run_block(const pass *p, int block, const char *prefix, const clfi_ref_batch *b, int64_t length, const double *memory,
-                            double *x, double *z, double *y)
+static clf_status run_block(const transformer_pass *p, int block, const char *prefix, const clfi_ref_batch *b, int64_t length,
+                            const double *memory, double *x, double *z, double *y)
 {
     static const char *const norms[BLOCKS] = {"norm_self_attn", "norm_src_attn", "norm_ff"};
     const clf_transformer_config *config = p->config;
@@ -260,7 +260,7 @@ static clf_status run_block(const pass *p, int block, const char *prefix, const 
 clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *b,
                           const double *memory, double *x, clfi_ref_noise *noise)
 {
-    pass p = {config, weights, noise, b->extras, is_decoder, 0};
+    transformer_pass p = {config, weights, noise, b->extras, is_decoder, 0};
     const char *stack = is_decoder ? "decoder." : "encoder.";
     const int64_t layers = is_decoder ? config->decoder_layers : config->encoder_layers,
                   length = is_decoder ? b->target_length : b->source_length;
@@ -313,7 +313,7 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,
                              bool is_log, double *logits, clfi_ref_noise *noise)
 {
-    const pass p = {.config = config, .weights = weights, .noise = noise};
+    const transformer_pass p = {.config = config, .weights = weights, .noise = noise};
     const int64_t v = config->target_vocabulary;
     CLF_TRY(linear(&p, "", "generator.projection", rows, features, CLF_ACTIVATION_NONE, logits));
     for (int64_t r = 0; is_log && r < rows; r++, logits += v) {

@@ -6,6 +6,7 @@
 - No circle of modules (a header with its source) larger than a header and its parts: x, x_one, x_two of one folder.
 - The same of calls, which headers hide: drawn from the symbols that the object files of the build define and ask for.
 - Only host/process starts processes and waits for them.
+- No two structs, unions or enums have one name, also where each is a source file's own.
 - No line is longer than .clang-format's ColumnLimit, be it of a source, a script or a file of CMake's.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too.
 
@@ -182,6 +183,15 @@ def line_faults(root):
             for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if len(line) > limit]
 
 
+def name_faults(root):
+    places = {}
+    for folder in ("host", "include"):
+        for path in files_below(root, folder, (".c", ".h")):
+            for name in re.findall(r"^(?:typedef )?(?:struct|union|enum) (\w+) \{", read(os.path.join(root, path)), re.M):
+                places.setdefault(name, []).append(path)
+    return ["%s: is the name of a type in %s" % (name, " and ".join(paths)) for name, paths in sorted(places.items()) if len(paths) > 1]
+
+
 def check_the_checks():
     """A circle and its shape are found in graphs that have them."""
     graph = {"a/x": {"a/x_y"}, "a/x_y": {"a/x"}, "a/z": {"a/x", "b/q"}, "b/q": {"b/r"}, "b/r": {"a/z"}}
@@ -202,7 +212,7 @@ def main():
         for circle in circles(arrows):
             if not is_header_with_parts(circle):
                 faults.append("these %s each other in a circle: " % verb + ", ".join(circle))
-    faults += kernel_faults(root) + line_faults(root)
+    faults += kernel_faults(root) + name_faults(root) + line_faults(root)
     for fault in faults:
         print(fault)
     return 1 if faults else 0
