@@ -249,6 +249,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     clf_generate_params params;
     clf_text stops[CLI_LIST_MAX];
     options.max_tokens = 512;
+    session.sequences = 1;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)
         st = cli_refuse(self, "expected one model, found %d; questions come from standard input", positional);

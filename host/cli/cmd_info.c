@@ -256,7 +256,7 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
     CLF_TRY(cli_info_types(info, path));
     CLF_TRY(cli_info_adapter(info, path));
     cli_info_text(info, "weights", model->params.weights == CLF_STORAGE_F16 ? "f16" : "stored");
-    CLF_TRY(cli_info_plan(info, model->context, path, &model->network->config, &model->params));
+    CLF_TRY(cli_info_plan(info, model, path));
     if (model->tasks & CLF_TASK_GENERATE)
         CLF_TRY(cli_info_generation(info, model, path));
     CLF_TRY(add_tokenizer(info, model->tokenizer));

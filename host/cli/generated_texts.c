@@ -253,6 +253,7 @@ int cli_generated_texts(cli_session *session, const cli_generating *what, clf_st
         st = cli_generation_params(&what->options, stops, &params);
     if (st == CLF_OK)
         st = cli_inputs_open(argv + 1, count - 1, what->file, &inputs);
+    session->sequences = what->options.batch;
     if (st == CLF_OK)
         st = open_model(session, argv[0]);
     if (st == CLF_OK)

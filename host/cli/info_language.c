@@ -16,7 +16,6 @@
 #include "model/chat_template.h"
 #include "model/model.h"
 #include "model/model_checkpoint.h"
-#include "model/network_open.h"
 #include "op/gemm.h"
 
 /* {"F16": 38}. */
@@ -99,30 +98,21 @@ static void add_plan(cli_info_rows *info, const clf_context *context, const clf_
     cli_info_number(info, "allocation", (int64_t)clf_context_device(context)->max_allocation_bytes);
 }
 
-clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
-                         const clf_model_params *params)
+clf_status cli_info_plan(cli_info_rows *info, const clf_model *model, const char *path)
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(open_loaded(path, &checkpoint));
-    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, config, params);
-    add_plan(info, context, checkpoint, &plan);
+    add_plan(info, model->context, checkpoint, clf_model_get_memory_plan(model));
     clfi_checkpoint_close(checkpoint);
     return CLF_OK;
 }
 
-static clf_status plan_unopened(cli_info_rows *info, const clf_context *context, const clf_checkpoint *checkpoint, const char *path,
+static clf_status plan_unopened(cli_info_rows *info, clf_context *context, clf_checkpoint *checkpoint, const char *path,
                                 const clf_model_params *params, bool *told)
 {
-    const json_t *json = clfi_checkpoint_config(checkpoint);
     const clf_family *family;
-    clf_network_config config;
-    unsigned tasks;
-    CLF_TRY(clfi_family_find(json, CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
-    CLF_TRY(family->read_config(json, &config));
-    CLF_TRY(clfi_model_tasks(family, path, &tasks));
-    if (!(tasks & CLF_TASK_GENERATE) && config.encoder.layers == 0)
-        CLF_TRY(clfi_network_as_encoder(family, &config));
-    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config, params);
+    clf_memory_plan plan;
+    CLF_TRY(clfi_model_plan(context, checkpoint, path, params, &family, &plan));
     *told = clfi_memory_plan_check(context, &plan) != CLF_OK;
     if (!*told)
         return CLF_OK;

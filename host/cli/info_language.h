@@ -16,8 +16,7 @@ clf_status cli_info_types(cli_info_rows *info, const char *path);
 clf_status cli_info_adapter(cli_info_rows *info, const char *path);
 
 /* Weights and scratch, of a language model also its cache, beside the device's memory, and how its quantised types are multiplied. */
-clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
-                         const clf_model_params *params);
+clf_status cli_info_plan(cli_info_rows *info, const clf_model *model, const char *path);
 
 /* A GGUF file's name and type; whether there is a chat template; tokens that end texts; settings of generation_config.json that no command
  * follows. */

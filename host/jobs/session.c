@@ -60,6 +60,7 @@ clf_model_params cli_session_model_params(const cli_session *session)
     clf_model_params params = CLF_MODEL_PARAMS_INIT;
     params.weights = (clf_storage)session->weights;
     params.cache = (clf_storage)session->cache;
+    params.sequences = session->sequences;
     return params;
 }
 

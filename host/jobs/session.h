@@ -15,6 +15,7 @@ typedef struct cli_session {
     int stats;
     int weights;       /* a clf_storage: index into stored|f16 */
     int cache;         /* the same: index into f32|f16 */
+    size_t sequences;  /* texts that are to be generated together; 0: as many as usual */
     int no_tuned;      /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the models */

@@ -114,7 +114,7 @@ static clf_status fill_window(generation *g, window *w)
         if (!request)
             continue;
         rows += request->longest;
-        const clf_status room = clfi_generation_fits(g->session, rows);
+        const clf_status room = clfi_generation_fits(g->session, g->places * g->params.beams, rows);
         if (room != CLF_OK)
             return w->count > 0 ? CLF_OK : blame(g, g->next, room);
         w->requests[w->count++] = request;

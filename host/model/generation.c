@@ -62,7 +62,8 @@ uint64_t clfi_generation_held(const clf_session *session)
     return session->decoding ? (uint64_t)clfi_decode_usage(session->decoding).used : 0;
 }
 
-clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens)
+clf_status clfi_generation_fits(const clf_session *session, size_t sequences, uint64_t tokens)
 {
-    return clfi_memory_plan_check_tokens(session->context, &session->model->plan, tokens);
+    const clf_memory_plan plan = clfi_memory_plan_for(session->context, &session->model->plan, sequences);
+    return clfi_memory_plan_check_tokens(session->context, &plan, tokens);
 }

@@ -23,8 +23,9 @@ clf_status clfi_generation_encode(const clf_model *model, const clf_generate_par
 /* Tokens whose keys and values the session's sequences have. */
 uint64_t clfi_generation_held(const clf_session *session);
 
-/* OUT_OF_MEMORY: the session's device has no room for keys and values of so many tokens in all; told before any work. */
-clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens);
+/* OUT_OF_MEMORY: the session's device has no room for keys and values of so many tokens in all beside passes with logits of `sequences`
+ * tokens; told before any work. */
+clf_status clfi_generation_fits(const clf_session *session, size_t sequences, uint64_t tokens);
 
 /* A call ends with `st` at text `index`: told by params->failed_text, or without it in front of the message, with the caller's name for the
  * texts ("generate: prompts[2]: ..."). Returns st. */

@@ -51,7 +51,7 @@ static clf_status encode(const clf_session *session, const clf_generate_params *
     CLF_TRY(clfi_generation_encode(session->model, params, text, out));
     if ((int64_t)out->length > positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %lld positions", out->length, (long long)positions);
-    return clfi_generation_fits(session, clfi_generation_held(session) + out->length);
+    return clfi_generation_fits(session, 1, clfi_generation_held(session) + out->length);
 }
 
 static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
@@ -169,7 +169,7 @@ static clf_status count_tokens(const windows *w, const clf_text *text, const clf
     CLF_TRY(clfi_tokenizer_stream(session->model->tokenizer, text, options, memory, count_token, out));
     if (*out < 2)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "a text of %zu %s: expected two or more", *out, clfi_plural(*out, "token", "tokens"));
-    return clfi_generation_fits(session, clfi_generation_held(session) + (w->size < *out ? w->size : *out));
+    return clfi_generation_fits(session, CLFI_LOGIT_TOKENS, clfi_generation_held(session) + (w->size < *out ? w->size : *out));
 }
 
 static clf_status read_all(windows *w, const clf_text *text)

@@ -65,47 +65,53 @@ static uint64_t encoder_scratch(const clf_context *context, const clf_network_co
     return activations_of(&config->encoder, most(batch, longest));
 }
 
-/* With the logits of one token for each sequence. */
-static uint64_t decoder_scratch(const clf_network_config *config)
+/* Tokens whose keys and values, of so many bytes, fit beside weights and scratch. */
+static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan, uint64_t token_bytes)
 {
-    return activations_of(&config->decoder, CLFI_PASS_TOKENS) + CLFI_BATCH_SEQUENCES * (uint64_t)config->target.vocabulary * sizeof(float);
-}
-
-/* Tokens whose keys and values, of so many bytes a layer, fit beside weights and scratch. */
-static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan, uint64_t layer, int64_t layers)
-{
-    const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, all = layer * (uint64_t)layers;
+    const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, layer = token_bytes / (uint64_t)plan->layers;
     uint64_t fit = context->device.caps.max_allocation_bytes / layer; /* a layer's cache is one allocation */
     if (plan->device_bytes)
-        fit = least(fit, taken < plan->device_bytes ? (plan->device_bytes - taken) / all : 0);
+        fit = least(fit, taken < plan->device_bytes ? (plan->device_bytes - taken) / token_bytes : 0);
     return fit;
+}
+
+clf_memory_plan clfi_memory_plan_for(const clf_context *context, const clf_memory_plan *plan, uint64_t sequences)
+{
+    const uint64_t limit = UINT64_MAX / 4; /* of sums below: no number of texts wraps around */
+    clf_memory_plan own = *plan;
+    if (own.cache_bytes == 0)
+        return own;
+    const uint64_t logits = sequences < limit / own.sequence_bytes ? sequences * own.sequence_bytes : limit;
+    own.sequences = sequences;
+    own.scratch_bytes = most(own.encoder_bytes, own.pass_bytes + logits);
+    if (own.positions == 0)
+        return own;
+    own.room = room_of(context, &own, own.cache_bytes);
+    own.half_room = room_of(context, &own, own.half_cache_bytes);
+    own.context = (int64_t)least(own.room, (uint64_t)own.positions);
+    return own;
 }
 
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
                                  const clf_model_params *params)
 {
     const clf_stack_config *stack = &config->decoder;
-    clf_memory_plan plan = {.device_bytes = context->device.info.global_memory_bytes};
+    clf_memory_plan plan = {.device_bytes = context->device.info.global_memory_bytes, .layers = stack->layers};
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
     if (config->encoder.layers > 0)
-        plan.scratch_bytes = encoder_scratch(context, config);
-    if (stack->layers == 0 || !config->has_generator)
+        plan.scratch_bytes = plan.encoder_bytes = encoder_scratch(context, config);
+    const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) * (uint64_t)stack->layers;
+    if (elements == 0 || !config->has_generator) /* no decoder, or a configuration that is refused later */
         return plan;
-    const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size);
-    const uint64_t half = elements * clf_dtype_bytes(CLF_F16), layer = params->cache == CLF_STORAGE_F16 ? half : elements * sizeof(float);
-    if (layer == 0) /* a configuration that is refused later */
-        return plan;
-    plan.scratch_bytes = most(plan.scratch_bytes, decoder_scratch(config));
-    plan.cache_bytes = layer * (uint64_t)stack->layers;
-    if (stack->has_source) /* how long both texts are together nobody knows before */
-        return plan;
-    plan.positions = config->target.max_positions;
-    plan.room = room_of(context, &plan, layer, stack->layers);
-    plan.half_room = room_of(context, &plan, half, stack->layers);
-    plan.context = (int64_t)least(plan.room, (uint64_t)plan.positions);
-    return plan;
+    plan.pass_bytes = activations_of(stack, CLFI_PASS_TOKENS);
+    plan.sequence_bytes = (uint64_t)config->target.vocabulary * sizeof(float);
+    plan.half_cache_bytes = elements * clf_dtype_bytes(CLF_F16);
+    plan.cache_bytes = params->cache == CLF_STORAGE_F16 ? plan.half_cache_bytes : elements * sizeof(float);
+    if (!stack->has_source) /* how long a text and its source are together nobody knows before */
+        plan.positions = config->target.max_positions;
+    return clfi_memory_plan_for(context, &plan, params->sequences ? params->sequences : CLFI_BATCH_SEQUENCES);
 }
 
 /* Appends to a message what would fit. */

@@ -49,6 +49,10 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
  * INVALID_ARGUMENT, and it takes no session. *out: the caller destroys it. */
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
+/* clf_memory_plan_read of an open checkpoint, which stays the caller's; *out_family: the model's. */
+clf_status clfi_model_plan(clf_context *context, clf_checkpoint *checkpoint, const char *directory, const clf_model_params *params,
+                           const clf_family **out_family, clf_memory_plan *out);
+
 /* The caller's reference, or a session's. */
 void clfi_model_release(clf_model *model);
 

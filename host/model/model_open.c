@@ -36,6 +36,12 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
     return CLF_OK;
 }
 
+/* A decoder whose layers make embeddings. */
+static bool is_as_encoder(unsigned tasks, const clf_family *family)
+{
+    return tasks == CLF_TASK_EMBED && !(family->tasks & CLF_TASK_EMBED);
+}
+
 static clf_status find_network(clf_model *model, const char *directory, bool has_weights)
 {
     clf_checkpoint *checkpoint;
@@ -53,7 +59,7 @@ static clf_status find_network(clf_model *model, const char *directory, bool has
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
+    const bool as_encoder = is_as_encoder(model->tasks, model->family);
     return has_weights
                ? clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->plan, &model->network)
                : clfi_network_describe(model->context, checkpoint, model->family, as_encoder, &model->network);
@@ -157,15 +163,21 @@ static clf_status open_text(clf_model *model, const char *directory, bool has_we
 
 CLFI_OPTIONS(clf_model_params, CLF_MODEL_PARAMS_INIT)
 
+static clf_status read_params(const clf_model_params *params, clf_model_params *out)
+{
+    CLF_TRY(clf_model_params_read(params, out));
+    if ((unsigned)out->weights > CLF_STORAGE_F16 || (unsigned)out->cache > CLF_STORAGE_F16)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "model: storage %d of weights or %d of the cache is unknown", (int)out->weights, (int)out->cache);
+    return CLF_OK;
+}
+
 static clf_status open_model(clf_context *context, const char *directory, const clf_model_params *params, bool has_weights, clf_model **out)
 {
     clf_model *model;
     clf_model_params own;
     if (!context || !directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: context, directory and out must not be NULL");
-    CLF_TRY(clf_model_params_read(params, &own));
-    if ((unsigned)own.weights > CLF_STORAGE_F16 || (unsigned)own.cache > CLF_STORAGE_F16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: storage %d of weights or %d of the cache is unknown", (int)own.weights, (int)own.cache);
+    CLF_TRY(read_params(params, &own));
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
     model->params = own;
     atomic_init(&model->references, 1);
@@ -190,6 +202,34 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     }
     *out = model;
     return CLF_OK;
+}
+
+clf_status clfi_model_plan(clf_context *context, clf_checkpoint *checkpoint, const char *directory, const clf_model_params *params,
+                           const clf_family **out_family, clf_memory_plan *out)
+{
+    unsigned tasks;
+    CLF_TRY(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_EMBED | CLF_TASK_GENERATE, out_family));
+    CLF_TRY(clfi_model_tasks(*out_family, directory, &tasks));
+    return clfi_network_plan(context, checkpoint, *out_family, is_as_encoder(tasks, *out_family), params, out);
+}
+
+clf_status clf_memory_plan_read(clf_context *context, const char *directory, const clf_model_params *params, clf_memory_plan *out)
+{
+    clf_checkpoint *checkpoint;
+    clf_model_params own;
+    const clf_family *family;
+    if (!context || !directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "memory plan: context, directory and out must not be NULL");
+    CLF_TRY(read_params(params, &own));
+    CLF_TRY(clfi_model_checkpoint_open(directory, &checkpoint));
+    const clf_status st = clfi_model_plan(context, checkpoint, directory, &own, &family, out);
+    clfi_checkpoint_close(checkpoint);
+    return st;
+}
+
+const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model)
+{
+    return model ? &model->plan : NULL;
 }
 
 clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)

@@ -101,6 +101,26 @@ clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoin
     return st == CLF_OK ? create(context, &config, out) : st;
 }
 
+/* Configuration, names and plan of a checkpoint, whose tensors are known then. */
+static clf_status plan_network(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                               const clf_model_params *params, clf_network_config *config, clf_name_map *names, clf_memory_plan *plan)
+{
+    CLF_TRY(read_config(checkpoint, family, as_encoder, config, names));
+    CLF_TRY(check_config(context, config));
+    CLF_TRY(clfi_checkpoint_load(checkpoint));
+    clfi_tie_generator(checkpoint, names, config);
+    *plan = clfi_memory_plan(context, checkpoint, config, params);
+    return CLF_OK;
+}
+
+clf_status clfi_network_plan(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                             const clf_model_params *params, clf_memory_plan *out)
+{
+    clf_network_config config;
+    clf_name_map names;
+    return plan_network(context, checkpoint, family, as_encoder, params, &config, &names, out);
+}
+
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out)
 {
@@ -108,19 +128,12 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     clf_name_map names;
     clf_network *network;
     clf_weights *weights;
-    clf_status st = read_config(checkpoint, family, as_encoder, &config, &names);
+    clf_memory_plan own;
+    clf_status st = plan_network(context, checkpoint, family, as_encoder, params, &config, &names, &own);
+    if (st == CLF_OK && plan)
+        *plan = own;
     if (st == CLF_OK)
-        st = check_config(context, &config);
-    if (st == CLF_OK)
-        st = clfi_checkpoint_load(checkpoint);
-    if (st == CLF_OK)
-        clfi_tie_generator(checkpoint, &names, &config);
-    if (st == CLF_OK) {
-        const clf_memory_plan own = clfi_memory_plan(context, checkpoint, &config, params);
-        if (plan)
-            *plan = own;
         st = clfi_memory_plan_check(context, &own);
-    }
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);
         return st;

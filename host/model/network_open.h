@@ -21,8 +21,12 @@ clf_status clfi_network_as_encoder(const clf_family *family, clf_network_config 
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out);
 
-/* The same without weights, for what the configuration alone tells: nothing of the checkpoint's files is read behind its configuration, and
- * nothing can be computed with it. */
+/* What clfi_network_open's network takes of the device; the checkpoint stays the caller's, and its tensors are known afterwards. */
+clf_status clfi_network_plan(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                             const clf_model_params *params, clf_memory_plan *out);
+
+/* clfi_network_open without weights, for what the configuration alone tells: nothing of the checkpoint's files is read behind its
+ * configuration, and nothing can be computed with it. */
 clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                                  clf_network **out);
 

@@ -167,7 +167,7 @@ static clf_status find_room(clf_scheduler *s, const clf_request *next)
     uint64_t sum = s->others + next->longest;
     for (size_t i = 0; i < s->active; i++)
         sum += s->running[i]->longest;
-    return clfi_generation_fits(s->session, sum);
+    return clfi_generation_fits(s->session, s->params.places, sum);
 }
 
 /* A new sequence, or the caller's with the tokens that it shares with the prompt. */

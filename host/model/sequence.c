@@ -115,7 +115,7 @@ typedef struct giving {
     size_t *places;
 } giving;
 
-static clf_status check_inputs(const clf_session *session, const clf_sequence_tokens *inputs, size_t count)
+static clf_status check_inputs(const clf_session *session, const clf_sequence_tokens *inputs, size_t count, bool is_all)
 {
     const clf_embedding_config *config = &session->model->network->config.target;
     uint64_t tokens = clfi_generation_held(session);
@@ -138,7 +138,7 @@ static clf_status check_inputs(const clf_session *session, const clf_sequence_to
                          (long long)config->vocabulary - 1);
         tokens += input->count;
     }
-    const clf_status st = clfi_generation_fits(session, tokens);
+    const clf_status st = clfi_generation_fits(session, is_all ? CLFI_LOGIT_TOKENS : count, tokens);
     return st == CLF_OK ? st : clfi_fail_prefix(st, "sequences");
 }
 
@@ -207,7 +207,7 @@ clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *in
     clf_status st;
     if (!session || (count && (!inputs || !logits)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: session, inputs and logits must not be NULL");
-    CLF_TRY(check_inputs(session, inputs, count));
+    CLF_TRY(check_inputs(session, inputs, count, is_all != 0));
     giving g = {.session = session, .inputs = inputs, .count = count, .is_all = is_all != 0, .logits = logits};
     g.vocabulary = (size_t)session->model->network->config.target.vocabulary;
     CLF_GOTO(clfi_alloc(2 * count, sizeof *g.given, "sequences", &g.given));

@@ -65,6 +65,7 @@ typedef struct clf_model_params {
                             stay as they are */
     clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
                             FORMAT, logits that are not finite */
+    size_t sequences;    /* of language models: texts that are to run together, for which a pass needs room; 0 = 16 */
 } clf_model_params;
 
 #define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}
@@ -78,6 +79,37 @@ CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 
 /* Borrowed; lives as long as the model. */
 CLF_API const clf_model_info *clf_model_get_info(const clf_model *model);
+
+/* What a model takes of its device's memory, in bytes. A product of weights as they lie on the device, activations and caches; what the
+ * driver takes beside them is not known. */
+typedef struct clf_memory_plan {
+    uint64_t stored_bytes;     /* the checkpoint's tensors */
+    uint64_t weight_bytes;     /* as they lie on the device */
+    uint64_t half_bytes;       /* weight_bytes if matrices were rounded to f16 (CLF_STORAGE_F16) */
+    uint64_t small_bytes;      /* weight_bytes if the checkpoint were converted to q4_0 */
+    uint64_t encoder_bytes;    /* activations of an encoder's largest batch; 0: no encoder */
+    uint64_t pass_bytes;       /* activations of a decoder's pass over a piece of a prompt */
+    uint64_t sequence_bytes;   /* of a decoder: logits of one text in a pass */
+    uint64_t sequences;        /* texts that run together */
+    uint64_t scratch_bytes;    /* encoder_bytes, or pass_bytes with the logits of `sequences` texts, whichever is more */
+    uint64_t cache_bytes;      /* keys and values of one token, of a source too */
+    uint64_t half_cache_bytes; /* the same if they were f16 */
+    uint64_t device_bytes;     /* the device's memory; 0: the device does not tell */
+    int64_t layers;            /* of the decoder */
+    int64_t positions;         /* of a decoder without sources; 0: there is none, and nothing is known of the next three */
+    uint64_t room;             /* tokens of all texts together whose keys and values fit beside weights and scratch */
+    uint64_t half_room;        /* the same if keys and values were f16 */
+    int64_t context;           /* of a single text: room, at most `positions` */
+} clf_memory_plan;
+
+/* The plan of the model at `directory` on the context's device, from its configuration and the sizes of its tensors: no weight is read, and
+ * it may be a model that does not fit (clf_model_open_with then says OUT_OF_MEMORY). params NULL = defaults. Other statuses as
+ * clf_model_open_with. */
+CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, const char *directory, const clf_model_params *params,
+                                                      clf_memory_plan *out);
+
+/* The plan that the model was opened with; borrowed; NULL for NULL. Calls that run another number of texts together count their own. */
+CLF_API const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model);
 
 /* Prompts of config_sentence_transformers.json: how many, the name of prompt `index` (NULL outside), the text of a name (NULL: none such),
  * the name of the one that embeddings, or a cross-encoder's queries, use where none is asked for (NULL: none). Borrowed from the model; 0

@@ -120,6 +120,19 @@ static void test_numbers(void **state)
           (unsigned long long)plan.weight_bytes, (unsigned long long)plan.stored_bytes);
     assert_int_equal(plan.cache_bytes, stack->layers * 2 * stack->attention.key_heads * stack->attention.head_size * 4);
     assert_int_equal(plan.context, plan.positions);
+    /* what is read of the files alone is what the model was opened with; room shrinks with the texts that run together */
+    clf_model_params params = CLF_MODEL_PARAMS_INIT;
+    clf_memory_plan told;
+    CHECK_OK(clf_memory_plan_read(context, path, NULL, &told));
+    assert_memory_equal(&told, clf_model_get_memory_plan(model), sizeof told);
+    assert_int_equal(told.sequences, CLFI_BATCH_SEQUENCES);
+    params.sequences = 1000;
+    CHECK_OK(clf_memory_plan_read(context, path, &params, &told));
+    assert_int_equal(told.scratch_bytes - plan.scratch_bytes, (1000 - CLFI_BATCH_SEQUENCES) * 4 * model->info.vocabulary);
+    assert_true(told.room < plan.room || plan.device_bytes == 0 || plan.room == context->device.caps.max_allocation_bytes /
+                                                                                  (plan.cache_bytes / (uint64_t)stack->layers));
+    const clf_memory_plan back = clfi_memory_plan_for(context, &told, CLFI_BATCH_SEQUENCES);
+    assert_memory_equal(&back, &plan, sizeof back);
     const clf_model_params halves = {.size = sizeof halves, .weights = CLF_STORAGE_F16, .cache = CLF_STORAGE_F16};
     const clf_memory_plan small = plan_of_path(context, &model->network->config, &halves);
     assert_int_equal(2 * small.cache_bytes, plan.cache_bytes);
@@ -177,8 +190,10 @@ static void test_room(void **state)
     CHECK_OK(clf_model_open(context, path, &model));
     const clf_memory_plan plan = plan_of(model);
     clf_model_destroy(model);
-    context->device.info.global_memory_bytes = plan.weight_bytes + plan.scratch_bytes + 70 * plan.cache_bytes;
-    CHECK_OK(clf_model_open(context, path, &model));
+    /* room for 70 tokens beside passes of three texts, for two more beside those of one, for fewer where all logits of a pass are kept */
+    context->device.info.global_memory_bytes = plan.weight_bytes + plan.pass_bytes + 3 * plan.sequence_bytes + 70 * plan.cache_bytes;
+    const clf_model_params opening = {.size = sizeof opening, .sequences = 3};
+    CHECK_OK(clf_model_open_with(context, path, &opening, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     params.max_tokens = 90;
     CHECK_FAILS(clf_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
@@ -192,7 +207,7 @@ static void test_room(void **state)
     char letters[80]; /* a token each */
     memset(letters, 'z', sizeof letters);
     CHECK_FAILS(clf_perplexity(session, &(clf_text){letters, sizeof letters}, 96, NULL, &perplexity, NULL), CLF_OUT_OF_MEMORY,
-                "those of 70 tokens fit");
+                "tokens fit device");
     const size_t vocabulary = (size_t)clf_model_get_info(model)->vocabulary;
     int32_t ids[60] = {0};
     assert_non_null(logits = malloc(vocabulary * sizeof *logits));
@@ -202,8 +217,8 @@ static void test_room(void **state)
                 "sequences: keys and values of 80 tokens");
     /* what a sequence has counts beside texts that are not its own */
     params.max_tokens = 20;
-    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
-    CHECK_FAILS(clf_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
+    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
+    CHECK_FAILS(clf_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "tokens fit device");
     CHECK_OK(clf_sequence_keep(sequence, 20));
     CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
     CHECK_OK(clf_sequence_keep(sequence, 0));
@@ -216,8 +231,8 @@ static void test_room(void **state)
     params.max_tokens = 20;
     CHECK_OK(clf_generate(session, &(clf_text){letters, 45}, 1, &params, count_tokens, &tokens));
     params.max_tokens = 40;
-    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
-    assert_true(clfi_decode_usage(session->decoding).most <= 70);
+    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
+    assert_true(clfi_decode_usage(session->decoding).most <= 72);
     clf_sequence_destroy(fork);
     CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
     params.sequence = NULL;

@@ -406,6 +406,11 @@ static void test_models(void **state)
     REFUSES(clf_model_open(NULL, ".", &model));
     REFUSES(clf_model_open(context, NULL, &model));
     REFUSES(clf_model_open(context, ".", NULL));
+    clf_memory_plan plan;
+    REFUSES(clf_memory_plan_read(NULL, ".", NULL, &plan));
+    REFUSES(clf_memory_plan_read(context, NULL, NULL, &plan));
+    REFUSES(clf_memory_plan_read(context, ".", NULL, NULL));
+    GIVES(clf_model_get_memory_plan(NULL), NULL);
     REFUSES(clf_model_params_default(NULL, sizeof(clf_model_params)));
     REFUSES(clf_model_open_with(NULL, ".", NULL, &model));
     REFUSES(clf_model_open_with(context, NULL, NULL, &model));
