@@ -285,17 +285,33 @@ static void force(const int32_t *ids, size_t count, float *logits, size_t vocabu
         logits[i] = is_among((int32_t)i, ids, count) ? 0.0f : CLFI_IMPOSSIBLE;
 }
 
+static bool is_too_short(const clf_generation_config *config, const clf_text_state *text)
+{
+    return text->count < config->min_length || text->count - text->start < config->min_new;
+}
+
+static bool is_at_start(const clf_text_state *text)
+{
+    return text->count == text->start;
+}
+
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary)
 {
     ban(config->banned, config->banned_count, logits, vocabulary);
     if (config->no_repeat_ngram > 0)
         ban_repeated(text, config->no_repeat_ngram, logits);
-    if (text->count < config->min_length || text->count - text->start < config->min_new)
+    if (is_too_short(config, text))
         ban(config->ends, config->end_count, logits, vocabulary);
-    if (text->count == text->start)
+    if (is_at_start(text))
         ban(config->banned_first, config->banned_first_count, logits, vocabulary);
     if (text->is_last && config->forced_end_count)
         force(config->forced_ends, config->forced_end_count, logits, vocabulary);
+}
+
+bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text)
+{
+    return config->banned_count > 0 || config->no_repeat_ngram > 0 || (config->end_count > 0 && is_too_short(config, text)) ||
+           (config->banned_first_count > 0 && is_at_start(text)) || (config->forced_end_count > 0 && text->is_last);
 }
 
 void clfi_generation_config_free(clf_generation_config *config)

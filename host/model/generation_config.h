@@ -57,6 +57,9 @@ typedef struct clf_text_state {
 /* Logits (or their logarithms of probabilities) [vocabulary] of tokens that must not come next become CLFI_IMPOSSIBLE. */
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary);
 
+/* Whether that changes any logit. */
+bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text);
+
 /* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */
 clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source);
 void clfi_generation_config_free(clf_generation_config *config);

@@ -133,13 +133,34 @@ void clfi_request_cancel(clf_request *request)
     atomic_store(&request->is_cancelled, true);
 }
 
+static size_t chosen_tokens(const clf_request *r)
+{
+    return r->count - r->prompt_count;
+}
+
+static clf_text_state text_state(const clf_request *r)
+{
+    return (clf_text_state){r->tokens, r->count, r->prompt_count, chosen_tokens(r) + 1 >= r->params.max_tokens};
+}
+
+clf_wanted_logits clfi_request_wants(const clf_request *r)
+{
+    const clf_text_state text = text_state(r);
+    const bool is_free = !clfi_generation_config_constrains(&r->session->model->generation, &text);
+    return is_free ? clfi_sampler_wants(&r->params) : (clf_wanted_logits){0};
+}
+
+bool clfi_request_choose_best(const clf_request *r, clf_sampler *sampler, const clf_best *best, int32_t *out)
+{
+    return clfi_sampler_choose_best(sampler, &r->params, best, chosen_tokens(r), out);
+}
+
 clf_status clfi_request_choose(clf_request *r, clf_sampler *sampler, float *logits, int32_t *out)
 {
     const clf_model *model = r->session->model;
-    const size_t chosen = r->count - r->prompt_count;
-    const clf_text_state text = {r->tokens, r->count, r->prompt_count, chosen + 1 >= r->params.max_tokens};
+    const clf_text_state text = text_state(r);
     clfi_generation_config_constrain(&model->generation, &text, logits, (size_t)model->network->config.target.vocabulary);
-    return clfi_sampler_choose(sampler, &r->params, logits, r->tokens, r->count, chosen, out);
+    return clfi_sampler_choose(sampler, &r->params, logits, r->tokens, r->count, chosen_tokens(r), out);
 }
 
 static int tell(const clf_request *r, int32_t token, size_t size, clf_finish finish)

@@ -55,6 +55,10 @@ clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts
 /* Ends the request with CLF_FINISH_CALLER at the scheduler's next step. May be called from any thread. */
 void clfi_request_cancel(clf_request *request);
 
+/* What the choice of the next token needs of its logits; and that choice, as clfi_sampler_choose_best makes it. */
+clf_wanted_logits clfi_request_wants(const clf_request *request);
+bool clfi_request_choose_best(const clf_request *request, clf_sampler *sampler, const clf_best *best, int32_t *out);
+
 /* The token that comes next, from its logits [vocabulary], which are changed. FORMAT: logits that are not finite. */
 clf_status clfi_request_choose(clf_request *request, clf_sampler *sampler, float *logits, int32_t *out);
 

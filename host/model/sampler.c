@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "clformer/ops.h"
 #include "model/finite.h"
 
 typedef struct candidate {
@@ -104,24 +105,27 @@ static int compare(const void *a, const void *b)
     return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : (x->token > y->token) - (x->token < y->token);
 }
 
-/* The candidates, best first, and the sum of their weights. */
-static size_t list_candidates(clf_sampler *s, const clf_generate_params *p, const float *logits, float largest, double *out_sum)
+static const double negligible = 1e-17; /* of the largest weight: below the numbers' resolution */
+
+/* The candidates, best first. tokens NULL: logits are of tokens 0, 1 ...; logits[i] <= largest. */
+static size_t list_candidates(clf_sampler *s, float temperature, const float *logits, const int32_t *tokens, size_t count, float largest)
 {
-    const double negligible = 1e-17; /* of the sum: below the numbers' resolution */
-    size_t count = 0;
-    double sum = 0;
-    for (size_t i = 0; i < s->vocabulary; i++) {
-        const double weight = exp(((double)logits[i] - (double)largest) / (double)p->temperature);
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double weight = exp(((double)logits[i] - (double)largest) / (double)temperature);
         if (weight >= negligible)
-            s->candidates[count++] = (candidate){weight, (int32_t)i};
+            s->candidates[listed++] = (candidate){weight, tokens ? tokens[i] : (int32_t)i};
     }
-    qsort(s->candidates, count, sizeof *s->candidates, compare);
-    if (p->top_k && p->top_k < count)
-        count = p->top_k;
+    qsort(s->candidates, listed, sizeof *s->candidates, compare);
+    return listed;
+}
+
+static double sum_of(const clf_sampler *s, size_t count)
+{
+    double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += s->candidates[i].weight;
-    *out_sum = sum;
-    return count;
+    return sum;
 }
 
 /* SplitMix64's output (Steele, Lea and Flood 2014) for the step, as a number from 0 to below 1. */
@@ -133,25 +137,88 @@ static double chance(uint64_t seed, uint64_t step)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-clf_status clfi_sampler_choose(clf_sampler *s, const clf_generate_params *p, float *logits, const int32_t *tokens, size_t count,
-                               size_t step, int32_t *out)
+/* How many of the first candidates are as probable together as top_p says, and their weight. */
+static size_t cut_nucleus(const clf_sampler *s, float top_p, size_t most, double sum, double *out_kept)
 {
-    double sum, kept = 0;
-    clfi_penalise_repeated(p->repeat_penalty, tokens, count, logits, s->is_seen);
-    CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
-    *out = (int32_t)clfi_find_largest(logits, s->vocabulary);
-    if (p->temperature == 0.0f)
-        return CLF_OK;
-    const size_t most = list_candidates(s, p, logits, logits[*out], &sum);
     size_t n = 0;
-    while (n < most && (n == 0 || p->top_p == 1.0f || kept < (double)p->top_p * sum))
+    double kept = 0;
+    while (n < most && (n == 0 || top_p == 1.0f || kept < (double)top_p * sum))
         kept += s->candidates[n++].weight;
+    *out_kept = kept;
+    return n;
+}
+
+/* One of the first n candidates, whose weight is `kept`. */
+static int32_t draw(const clf_sampler *s, const clf_generate_params *p, size_t n, double kept, size_t step)
+{
     while (n > 1 && s->candidates[n - 1].weight < (double)p->min_p * s->candidates[0].weight)
         kept -= s->candidates[--n].weight;
     double left = chance(p->seed, step) * kept;
     size_t i = 0;
     while (i + 1 < n && (left -= s->candidates[i].weight) >= 0)
         i++;
-    *out = s->candidates[i].token;
+    return s->candidates[i].token;
+}
+
+clf_status clfi_sampler_choose(clf_sampler *s, const clf_generate_params *p, float *logits, const int32_t *tokens, size_t count,
+                               size_t step, int32_t *out)
+{
+    double kept;
+    clfi_penalise_repeated(p->repeat_penalty, tokens, count, logits, s->is_seen);
+    CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
+    *out = (int32_t)clfi_find_largest(logits, s->vocabulary);
+    if (p->temperature == 0.0f)
+        return CLF_OK;
+    size_t most = list_candidates(s, p->temperature, logits, NULL, s->vocabulary, logits[*out]);
+    if (p->top_k && p->top_k < most)
+        most = p->top_k;
+    const size_t n = cut_nucleus(s, p->top_p, most, sum_of(s, most), &kept);
+    *out = draw(s, p, n, kept, step);
     return CLF_OK;
+}
+
+clf_wanted_logits clfi_sampler_wants(const clf_generate_params *p)
+{
+    enum { NUCLEUS = 256 };
+    const bool has_penalty = p->repeat_penalty != 0.0f && p->repeat_penalty != 1.0f;
+    if (has_penalty)
+        return (clf_wanted_logits){0};
+    if (p->temperature == 0.0f)
+        return (clf_wanted_logits){1, 0};
+    if (p->top_k > 0)
+        return (clf_wanted_logits){p->top_k < CLF_TOP_K_MAX ? p->top_k + 1 : 0, 0};
+    const float scale = 1.0f / p->temperature;
+    return p->top_p < 1.0f && isfinite(scale) ? (clf_wanted_logits){NUCLEUS, scale} : (clf_wanted_logits){0};
+}
+
+/* The nucleus where the sum of all weights is known to 1e-4 only; 0: it may end at one candidate or another. */
+static size_t cut_rough(const clf_sampler *s, float top_p, size_t most, double sum, double *out_kept)
+{
+    const double error = 1e-4, bar = (double)top_p * sum;
+    const size_t n = cut_nucleus(s, top_p, most, sum, out_kept);
+    const double before = *out_kept - s->candidates[n - 1].weight;
+    const bool is_reached = *out_kept >= bar * (1 + error), is_needed = n == 1 || before < bar * (1 - error);
+    return is_reached && is_needed ? n : 0;
+}
+
+bool clfi_sampler_choose_best(clf_sampler *s, const clf_generate_params *p, const clf_best *best, size_t step, int32_t *out)
+{
+    double kept = 0;
+    *out = best->tokens[0];
+    if (p->temperature == 0.0f)
+        return true;
+    const size_t listed = list_candidates(s, p->temperature, best->logits, best->tokens, best->count, best->logits[0]);
+    const bool is_all = listed < best->count || best->count == s->vocabulary; /* the others weigh nothing */
+    size_t most = listed, n;
+    while (!is_all && most > 0 && s->candidates[most - 1].weight == s->candidates[listed - 1].weight)
+        most--; /* others may weigh as much and come before */
+    if (p->top_k && p->top_k < most)
+        most = p->top_k;
+    if (is_all || (p->top_k && most == p->top_k))
+        n = cut_nucleus(s, p->top_p, most, sum_of(s, most), &kept);
+    else
+        n = p->top_k == 0 && best->has_sum && most > 0 ? cut_rough(s, p->top_p, most, (double)best->sum, &kept) : 0;
+    if (n > 0)
+        *out = draw(s, p, n, kept, step);
+    return n > 0;
 }

@@ -21,6 +21,30 @@ clf_status clfi_sampler_check(const clf_generate_params *params);
 clf_status clfi_sampler_choose(clf_sampler *sampler, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
                                size_t step, int32_t *out);
 
+/* What a choice needs of a row of logits z: its `best` largest ones, and with a scale above 0 the sum of exp(scale * (z - largest)) over
+ * all. best 0: all logits. */
+typedef struct clf_wanted_logits {
+    size_t best;
+    float scale;
+} clf_wanted_logits;
+
+/* All logits: a penalty of repetitions; chance without top_k (or with one of CLF_TOP_K_MAX or more) and without top_p. */
+clf_wanted_logits clfi_sampler_wants(const clf_generate_params *params);
+
+/* The largest logits of a row in falling order, equal ones by rising token, all finite; `count` is the vocabulary where that has fewer than
+ * are wanted. */
+typedef struct clf_best {
+    const float *logits; /* [count] */
+    const int32_t *tokens;
+    size_t count;
+    float sum; /* with has_sum: as clf_wanted_logits says, to 1e-5 */
+    bool has_sum;
+} clf_best;
+
+/* The token that clfi_sampler_choose would take from all logits, where no penalty changes them. False: these do not decide it (a nucleus
+ * of more tokens, or one whose end is too close to tell; equal weights at the end of top_k). */
+bool clfi_sampler_choose_best(clf_sampler *sampler, const clf_generate_params *params, const clf_best *best, size_t step, int32_t *out);
+
 /* Of tokens that were there, each once: logits or logarithms of probabilities above 0 are divided by the penalty, others multiplied.
  * is_seen: [vocabulary], all false before and after. */
 void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, float *logits, bool *is_seen);

@@ -2,10 +2,12 @@
 /* The scheduler: places for requests, room for their keys and values, and one pass after another. */
 #include "model/scheduler.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/choice.h"
 #include "model/decode_loop.h"
 #include "model/decode_rehearsal.h"
 #include "model/sequence.h"
@@ -21,7 +23,10 @@ struct clf_scheduler {
     size_t full;              /* above 0: beside so many requests the next one's keys and values had no room */
     uint64_t others;          /* cache rows of the session's other sequences */
     clf_decode_input *inputs; /* [places] */
-    float *logits;            /* [places, V] */
+    clf_wanted_logits *wanted; /* [places]: of the pass at hand */
+    clf_choice choice;
+    float *logits; /* [V] */
+    clf_scheduler_stats stats;
 };
 
 static size_t vocabulary_of(const clf_scheduler *s)
@@ -31,13 +36,11 @@ static size_t vocabulary_of(const clf_scheduler *s)
 
 static clf_status make(clf_scheduler *s)
 {
-    size_t count;
-    if (!clfi_mul_size(s->params.places, vocabulary_of(s), &count))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", s->params.places);
     CLF_TRY(clfi_sampler_create(vocabulary_of(s), &s->sampler));
     CLF_TRY(clfi_alloc(s->params.places, sizeof *s->running, "texts", &s->running));
     CLF_TRY(clfi_alloc(s->params.places, sizeof *s->inputs, "texts", &s->inputs));
-    return clfi_alloc(count, sizeof *s->logits, "logits", &s->logits);
+    CLF_TRY(clfi_alloc(s->params.places, sizeof *s->wanted, "texts", &s->wanted));
+    return clfi_alloc(vocabulary_of(s), sizeof *s->logits, "logits", &s->logits);
 }
 
 clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out)
@@ -46,6 +49,7 @@ clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_param
     CLF_TRY(clfi_generation_ready(session));
     CLF_TRY(clfi_alloc(1, sizeof *s, "scheduler", &s));
     s->session = session;
+    s->choice = clfi_choice(session->context);
     s->params = *params;
     s->params.places = params->places ? params->places : CLFI_BATCH_SEQUENCES;
     s->params.pass_tokens = params->pass_tokens ? params->pass_tokens : CLFI_PASS_TOKENS;
@@ -72,7 +76,9 @@ void clfi_scheduler_destroy(clf_scheduler *s)
     clfi_sampler_destroy(s->sampler);
     free(s->running);
     free(s->waiting);
+    clfi_choice_clear(&s->choice);
     free(s->inputs);
+    free(s->wanted);
     free(s->logits);
     free(s);
 }
@@ -250,11 +256,30 @@ static void list_inputs(const clf_scheduler *s)
     }
 }
 
+/* What the next choice of each of the first requests needs; nothing where its prompt goes on. */
+static void list_wanted(const clf_scheduler *s, const clf_decode_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const clf_request *r = s->running[i];
+        const bool is_read = r->given + (size_t)inputs[i].count == r->count;
+        s->wanted[i] = is_read ? clfi_request_wants(r) : (clf_wanted_logits){0};
+    }
+}
+
+/* A clf_decode_plan's score: all requests choose. */
+static clf_status rehearse_choice(void *user, const clf_view *logits)
+{
+    clf_scheduler *s = user;
+    for (size_t i = 0; i < s->active; i++)
+        s->wanted[i] = clfi_request_wants(s->running[i]);
+    return clfi_choice_launch(&s->choice, logits, s->wanted, s->active);
+}
+
 /* The kernels of the first requests' pass and of those after it are known before the first is compiled. */
 static clf_status rehearse(clf_scheduler *s)
 {
     clf_session *session = s->session;
-    clf_decode_plan plan = {.inputs = s->inputs, .count = s->active};
+    clf_decode_plan plan = {.inputs = s->inputs, .count = s->active, .score = rehearse_choice, .user = s};
     clf_decode_input *sources = NULL;
     if (session->is_decoding_rehearsed || s->active == 0)
         return CLF_OK;
@@ -289,16 +314,32 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     return CLF_OK;
 }
 
-/* A request whose tokens were all given gets its next one. */
-static clf_status advance(clf_scheduler *s, size_t index, float *logits)
+/* The request's next token: from its largest logits where they decide it, else from all. */
+static clf_status choose(clf_scheduler *s, size_t index, const clf_view *logits, clf_status *out_chosen, int32_t *out)
 {
     clf_request *r = s->running[index];
+    const bool has_best = s->wanted[index].best > 0;
+    const clf_best best = has_best ? clfi_choice_row_of(&s->choice, index) : (clf_best){.count = 0};
+    *out_chosen = CLF_OK;
+    if (has_best && isfinite(best.sum) && clfi_request_choose_best(r, s->sampler, &best, out))
+        return CLF_OK;
+    s->stats.whole_rows++;
+    CLF_TRY(clfi_choice_read_row(&s->choice, logits, index, s->logits));
+    *out_chosen = clfi_request_choose(r, s->sampler, s->logits, out);
+    return CLF_OK;
+}
+
+/* A request whose tokens were all given gets its next one. */
+static clf_status advance(clf_scheduler *s, size_t index, const clf_view *logits)
+{
     clf_finish finish;
+    clf_status chosen;
     int32_t token;
-    const clf_status chosen = clfi_request_choose(r, s->sampler, logits, &token);
+    CLF_TRY(choose(s, index, logits, &chosen, &token));
     if (chosen != CLF_OK)
         return end_running(s, index, CLF_FINISH_REFUSED, chosen);
-    CLF_TRY(clfi_request_push(r, token, &finish));
+    s->stats.tokens++;
+    CLF_TRY(clfi_request_push(s->running[index], token, &finish));
     return finish != CLF_FINISH_NONE ? end_running(s, index, finish, CLF_OK) : CLF_OK;
 }
 
@@ -306,15 +347,23 @@ static clf_status advance(clf_scheduler *s, size_t index, float *logits)
 static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
 {
     clf_scheduler *s = user;
-    const size_t vocabulary = vocabulary_of(s);
-    CLF_TRY(clfi_buffer_read(logits->buffer, (size_t)logits->offset * sizeof(float), s->logits, count * vocabulary * sizeof(float)));
+    s->stats.passes++;
+    list_wanted(s, inputs, count);
+    CLF_TRY(clfi_choice_find(&s->choice, logits, s->wanted, count));
     for (size_t i = count; i-- > 0;) { /* from the last, whose place a request that ends takes */
         clf_request *r = s->running[i];
         r->given += (size_t)inputs[i].count;
         if (r->given == r->count)
-            CLF_TRY(advance(s, i, s->logits + i * vocabulary));
+            CLF_TRY(advance(s, i, logits));
     }
     return CLF_OK;
+}
+
+clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *s)
+{
+    clf_scheduler_stats stats = s->stats;
+    stats.read_bytes = s->choice.read_bytes;
+    return stats;
 }
 
 clf_status clfi_scheduler_step(clf_scheduler *s)

@@ -28,6 +28,15 @@ void clfi_scheduler_destroy(clf_scheduler *scheduler);
  * must live until its last call. OUT_OF_MEMORY. INVALID_ARGUMENT: a request of another session. */
 clf_status clfi_scheduler_add(clf_scheduler *scheduler, clf_request *request);
 
+/* What a scheduler did so far. */
+typedef struct clf_scheduler_stats {
+    uint64_t passes;
+    uint64_t tokens;     /* that were chosen, those that end texts among them */
+    uint64_t read_bytes; /* from the device for these choices */
+    uint64_t whole_rows; /* choices that needed all logits */
+} clf_scheduler_stats;
+clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *scheduler);
+
 /* Requests that run or wait. */
 size_t clfi_scheduler_load(const clf_scheduler *scheduler);
 

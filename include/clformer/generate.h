@@ -21,6 +21,8 @@ typedef struct clf_sequence clf_sequence;
  *   top_p           of these, renormalised, the fewest that come to top_p together, and at least one (Holtzman et al. 2020)
  *   min_p           of these, those at least min_p times as probable as the most probable
  *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch
+ * The device finds the largest logits, and the host reads these alone. The host reads all logits of a token where there is a penalty, where
+ * the model's files forbid or force tokens there, and for chance without a top_k below 1024 and without a top_p below 1.
  *
  * With several beams whole texts are compared instead: each step keeps the so many most probable beginnings, and the text whose sum of
  * log p, divided by its number of tokens to the power of length_penalty, is largest is told when its search is over, which is when
