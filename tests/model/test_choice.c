@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens that are chosen from a few logits of each row, found on the device, are those that are chosen from all; how much the host reads. */
+/* Tokens that are chosen from a few logits of each row, which the device finds, are those that are chosen from all; how much the host
+ * reads. */
 #include "model/choice.h"
 
 #include <math.h>
