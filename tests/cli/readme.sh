@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # readme.sh SOURCE: the examples of README.md are lines of tests/cli/example.c and example.py, in their order; nothing else stands in them.
+# The programs of include/README.md are example.c and example_chat.c, whole.
 # Every file that README.md and its sisters link to exists.
 status=0
 
@@ -21,9 +22,12 @@ for language in c python; do
     block $language "$1/README.md" >"$wanted"
     inside "$file" "$wanted" || status=1
 done
+block c "$1/include/README.md" >"$wanted"
+sed 's/^ *//' "$1/tests/cli/example.c" "$1/tests/cli/example_chat.c" | diff - "$wanted" ||
+    { echo "include/README.md has other programs than tests/cli"; status=1; }
 rm -f "$wanted"
 
-for page in README.md host/README.md bench/README.md; do
+for page in README.md host/README.md bench/README.md include/README.md; do
     for link in $(grep -oE '\]\([^)#:]+\)' "$1/$page" | tr -d '])('); do
         [ -e "$1/$(dirname "$page")/$link" ] || { echo "$page links to $link, which is not there"; status=1; }
     done

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README's programs with models whose embeddings are wider or narrower than their token vectors, under AddressSanitizer: each prints the
-cosine of the golden embeddings and writes only to memory that it allocated. usage: test_examples.py PROGRAM DATA"""
+"""The programs of README.md and include/README.md, under AddressSanitizer. README's get models whose embeddings are wider or narrower
+than their token vectors: each prints the cosine of the golden embeddings and writes only to memory that it allocated. The program that
+streams an answer prints what clformer generate makes of the template's text. usage: test_examples.py PROGRAM DATA"""
 import glob
 import json
 import math
@@ -57,4 +58,13 @@ with tempfile.TemporaryDirectory() as folder:
                 fail(f"{name} with {case}: status {done.returncode}, {done.stdout!r}, expected {wanted:.4f}: {done.stderr[:2000]}")
     if len(widths) != 3:
         fail("the cases have embeddings of", widths, "features: expected three different widths")
+    # A tiny model, whose vocabulary is letters, with a template that writes the question and no more.
+    directory = os.path.join(folder, "chat")
+    shutil.copytree(os.path.join(data, "generation", "llama"), directory)
+    with open(os.path.join(directory, "chat_template.jinja"), "w", encoding="utf-8") as file:
+        file.write("{{ messages[0]['content'] }}")
+    told = run(program, "generate", directory, "the cat", "--max-tokens", "64", env={**sanitized, "LD_LIBRARY_PATH": ""})
+    done = run(*fixed, os.environ["CLF_TEST_EXAMPLE_CHAT"], directory, "the cat", env=sanitized)
+    if done.returncode != 0 or told.returncode != 0 or not done.stdout.strip() or done.stdout != told.stdout:
+        fail(f"example_chat.c: status {done.returncode}, {done.stdout!r}, clformer generate: {told.stdout!r}: {done.stderr[:2000]}")
 finish()
