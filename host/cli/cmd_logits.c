@@ -41,14 +41,19 @@ static clf_status logits(cli_session *session, const char *model, cli_inputs *in
     const int64_t vocabulary = clf_model_get_info(session->model)->vocabulary;
     cli_progress progress = cli_progress_start("texts", session->context);
     clf_status st;
+    size_t long_texts = 0;
+    clf_generate_params watched = *params;
+    watched.long_texts = &long_texts;
     cli_interrupts_say("nothing was written to %s", output);
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = run_window(own, inputs, *params, (size_t)vocabulary, &progress, &all);
+            st = run_window(own, inputs, watched, (size_t)vocabulary, &progress, &all);
     } while (st == CLF_OK && inputs->count > 0);
     if (st == CLF_OK)
         st = cli_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values);
+    cli_line_clear();
+    cli_generation_tell_long(session->model, long_texts);
     free(all.values);
     clf_session_destroy(own);
     return st;

@@ -172,27 +172,6 @@ static void print_stats(const cli_session *session, size_t tokens, uint64_t ns)
                 clfi_plural(tokens, "token", "tokens"), ns ? (double)tokens * 1e9 / (double)ns : 0.0);
 }
 
-/* A model with buckets of distances computes any length, but learned from texts of some: texts beyond are told, as transformers does. */
-static clf_status count_long(const clf_model *model, const cli_inputs *inputs, size_t *out)
-{
-    clf_encoding *encoding;
-    if (model->info.max_tokens >= model->info.max_positions)
-        return CLF_OK;
-    CLF_TRY(clf_encoding_create(&encoding));
-    for (size_t i = 0; i < inputs->count; i++) /* what is refused is told when it is generated from */
-        if (clf_tokenizer_encode(model->tokenizer, &inputs->texts[i], NULL, NULL, encoding) == CLF_OK)
-            *out += encoding->length > (size_t)model->info.max_tokens;
-    clf_encoding_destroy(encoding);
-    return CLF_OK;
-}
-
-static void say_long(const clf_model *model, size_t count)
-{
-    if (count)
-        fprintf(stderr, "clformer: %zu %s longer than the %lld tokens that the model was made for (shorter ones are translated better)\n",
-                count, clfi_plural(count, "text was", "texts were"), (long long)model->info.max_tokens);
-}
-
 static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, const cli_generating *what,
                                   cli_progress *progress, size_t *refused)
 {
@@ -226,16 +205,16 @@ static clf_status generate_all(const cli_session *session, cli_inputs *inputs, c
     cli_progress progress = cli_progress_start("tokens", session->context);
     say_printed(what, 0, 0);
     clf_status st;
-    size_t too_long = 0;
+    size_t long_texts = 0;
+    clf_generate_params watched = *params;
+    watched.long_texts = &long_texts;
     do {
         st = cli_inputs_next(inputs);
-        if (st == CLF_OK)
-            st = count_long(session->model, inputs, &too_long);
         if (st == CLF_OK && inputs->count > 0)
-            st = generate_window(own, inputs, *params, what, &progress, refused);
+            st = generate_window(own, inputs, watched, what, &progress, refused);
     } while (st == CLF_OK && inputs->count > 0);
     cli_line_clear();
-    say_long(session->model, too_long);
+    cli_generation_tell_long(session->model, long_texts);
     if (st == CLF_OK)
         print_stats(session, progress.base, clfi_now_ns() - progress.start_ns);
     clf_session_destroy(own);

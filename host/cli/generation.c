@@ -2,7 +2,10 @@
 /* Options of the commands over language models. */
 #include "cli/generation.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "base/str.h"
 
 clf_status cli_generation_params(const cli_generation *options, clf_text stops[CLI_LIST_MAX], clf_generate_params *out)
 {
@@ -42,4 +45,12 @@ clf_status cli_generation_params(const cli_generation *options, clf_text stops[C
     out->batch = options->batch;
     out->beams = options->beams;
     return CLF_OK;
+}
+
+void cli_generation_tell_long(const clf_model *model, size_t count)
+{
+    const clf_model_info *info = clf_model_get_info(model);
+    if (count && info->max_tokens < info->max_positions)
+        fprintf(stderr, "clformer: %zu %s longer than the %lld tokens that the model was made for (it does better with shorter ones)\n",
+                count, clfi_plural(count, "text was", "texts were"), (long long)info->max_tokens);
 }

@@ -5,6 +5,7 @@
 
 #include "console/options.h"
 #include "clformer/generate.h"
+#include "clformer/model.h"
 
 typedef struct cli_generation {
     size_t max_tokens, top_k, batch, beams;
@@ -48,5 +49,9 @@ typedef struct cli_generation {
 
 /* The options as parameters; `stops` holds the stop texts as long as they are used. */
 clf_status cli_generation_params(const cli_generation *options, clf_text stops[CLI_LIST_MAX], clf_generate_params *out);
+
+/* Tells on standard error that so many texts were longer than the model was made for; of none, and of a model that refuses longer ones,
+ * nothing. */
+void cli_generation_tell_long(const clf_model *model, size_t count);
 
 #endif

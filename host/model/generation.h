@@ -17,7 +17,7 @@ void clfi_generation_settle_penalty(const clf_model *model, clf_generate_params 
 /* The session's decoding batch is there. UNSUPPORTED: the model does not generate. */
 clf_status clfi_generation_ready(clf_session *session);
 
-/* Token ids of a text. INVALID_ARGUMENT: there are none. */
+/* Token ids of a text; counts it in params->long_texts. INVALID_ARGUMENT: there are none. */
 clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out);
 
 /* Tokens whose keys and values the session's sequences have. */

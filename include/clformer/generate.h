@@ -53,6 +53,9 @@ typedef struct clf_generate_params {
     /* Of clf_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the tokenizer that
      * takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */
     int skip_refused;
+    /* Grows by the texts of more tokens than clf_model_info.max_tokens. Models with buckets of distances (T5) read texts of any length, and
+     * do worse beyond what they were made for; other models refuse texts of more than max_positions. NULL: not wanted. */
+    size_t *long_texts;
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                          \

@@ -234,6 +234,9 @@ def check_long(folder):
         long = run("translate", copy, text, "-n", "3")
         if long.stdout != done.stdout or (f"1 text was longer than the {positions} tokens" in long.stderr) != is_told:
             fail(f"{length} tokens with n_positions {positions}: {long.stdout} {long.stderr}")
+        logits = run("logits", copy, text, "-o", os.path.join(folder, "long.npy"))
+        if (f"1 text was longer than the {positions} tokens" in logits.stderr) != is_told:
+            fail(f"logits of {length} tokens with n_positions {positions}: {logits.stderr}")
 
 
 check_languages()

@@ -400,11 +400,26 @@ static void *pages(size_t size, int sharing)
     return memory;
 }
 
+/* A driver starts other programs, its linker for one: only the program that began the run, and itself started again, has faults. */
+static bool is_other_program(void)
+{
+    static const char variable[] = "CLF_FAULT_PROGRAM";
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    const char *first = getenv(variable);
+    path[length > 0 ? length : 0] = '\0';
+    if (!first)
+        setenv(variable, path, 1);
+    return first && strcmp(first, path) != 0;
+}
+
 __attribute__((constructor)) static void start(void)
 {
     const char *fault = getenv("CLF_FAULT"), *path = getenv("CLF_FAULT_REPORT"), *trace_path = getenv("CLF_FAULT_TRACE");
     void *warm_up[1];
     bool is_first = true;
+    if (is_other_program())
+        fault = path = trace_path = NULL;
     if (path)
         snprintf(report_path, sizeof report_path, "%s", path);
     keeps_stacks = getenv("CLF_FAULT_STACKS") != NULL;
