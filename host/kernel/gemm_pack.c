@@ -47,6 +47,8 @@ static clf_launch pack_launch(clf_context *context, const char *kernel, const pa
     clfi_spec_int(&spec, "BLOCK_ROWS", grid->rows);
     clfi_spec_int(&spec, "BLOCK_K", grid->k);
     clfi_spec_int(&spec, "IS_K_INNER", from->k_stride <= from->row_stride);
+    spec.local[0] = grid->local; /* known without a rehearsal: the compiling process makes the machine code for it */
+    spec.local[1] = spec.local[2] = 1;
     return clfi_launch(context, &spec);
 }
 

@@ -116,6 +116,15 @@ static clf_status normalise_bias(clf_context *context, clf_gemm_args *args)
     return CLF_OK;
 }
 
+/* A weight in the form of an engine that was left out after the weight was packed has no other one. */
+static clf_status choose(const clf_context *context, const clf_gemm_args *args, clf_engine_choice *out)
+{
+    const clf_status st = clfi_gemm_choose(context, args, out);
+    if (st != CLF_UNSUPPORTED || !args->weight || !context->unbuilt)
+        return st;
+    return clfi_fail_prefix(st, "weights are packed for an engine that is left out now (load them again for another engine)");
+}
+
 static clf_status run(clf_context *context, clf_gemm_args *args)
 {
     clf_engine_choice choice;
@@ -123,7 +132,7 @@ static clf_status run(clf_context *context, clf_gemm_args *args)
     bool was_lost;
     CLF_TRY(normalise_bias(context, args));
     do {
-        CLF_TRY(clfi_gemm_choose(context, args, &choice));
+        CLF_TRY(choose(context, args, &choice));
         if (args->k == 0)
             return clfi_gemm_epilogue(context, args, NULL, 1);
         args->tile = choice.tile;

@@ -155,15 +155,17 @@ static clf_status add_graphs(const clf_context *context, left_out_state *state, 
     return clfi_str_appendf(names, "%slaunch graphs", names->length ? ", " : "");
 }
 
-/* What has been noted since; one line of the log tells it. */
+/* What has been noted since. A run's first line tells people; later engines are seen in clfi_engines_left_out. */
 static clf_status add_lines(const clf_context *context, left_out_state *state)
 {
     clf_str names = CLF_STR_INIT;
     clf_status st = add_engines(context, state, &names);
     if (st == CLF_OK)
         st = add_graphs(context, state, &names);
-    if (st == CLF_OK)
-        clfi_log(context, CLF_LOG_ERROR, "left out from now on: %s: %s", names.data, context->unbuilt_reason);
+    if (st == CLF_OK) {
+        const bool has_told = atomic_exchange(&context->shared->has_told, true);
+        clfi_log(context, has_told ? CLF_LOG_INFO : CLF_LOG_ERROR, "left out from now on: %s: %s", names.data, context->unbuilt_reason);
+    }
     clfi_str_free(&names);
     return st;
 }

@@ -24,6 +24,7 @@ typedef struct clf_program {
 typedef struct clf_shared {
     atomic_size_t references;
     atomic_bool is_stuck;         /* a queue did not finish: nobody knows what it still reads, and no file is unmapped any more */
+    atomic_bool has_told;         /* a line of the log told which engine is left out (op/left_out.h) */
     pthread_mutex_t lock;         /* for everything below; held while a program is compiled, so that no second thread compiles it too */
     clf_private_directory *cache; /* of compiled programs; NULL: none */
     struct clf_compiler_pool *compilers; /* of runtime/compiler_pool.h; NULL: kernels are compiled in this process */
