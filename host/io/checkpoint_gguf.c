@@ -121,14 +121,14 @@ static const clf_gguf_value *value_of(const writer *w, const char *suffix)
     return clfi_gguf_value(w->file, key);
 }
 
-/* A key of the file under config.json's name; nothing where the file lacks it. */
-static clf_status copy(const writer *w, json_t *to, const char *suffix, bool is_integer, const char *key)
+/* A key of the file under config.json's name. Where the file lacks it: nothing, and FORMAT where it is needed. */
+static clf_status copy(const writer *w, json_t *to, const char *suffix, bool is_integer, bool is_needed, const char *key)
 {
     char name[KEY_BYTES];
     int64_t integer;
     double number;
     full_key(w, suffix, name);
-    if (!clfi_gguf_value(w->file, name))
+    if (!is_needed && !clfi_gguf_value(w->file, name))
         return CLF_OK;
     if (is_integer) {
         CLF_TRY(clfi_gguf_get_int(w->file, name, 0, LARGEST, &integer));
@@ -142,25 +142,25 @@ static clf_status copy_sizes(const writer *w)
 {
     static const struct {
         const char *suffix, *key;
-        bool is_integer;
+        bool is_integer, is_needed;
     } rows[] = {
-        {CLFI_GGUF_WIDTH, "hidden_size", true},
-        {CLFI_GGUF_HIDDEN, "intermediate_size", true},
-        {CLFI_GGUF_LAYERS, "num_hidden_layers", true},
-        {CLFI_GGUF_HEADS, "num_attention_heads", true},
-        {CLFI_GGUF_KEY_HEADS, "num_key_value_heads", true},
-        {CLFI_GGUF_KEY_SIZE, "head_dim", true},
-        {CLFI_GGUF_POSITIONS, "max_position_embeddings", true},
-        {CLFI_GGUF_WINDOW, "sliding_window", true},
-        {CLFI_GGUF_RMS_EPS, "rms_norm_eps", false},
-        {CLFI_GGUF_NORM_EPS, "layer_norm_epsilon", false},
-        {CLFI_GGUF_ROPE_BASE, "rope_theta", false},
-        {CLFI_GGUF_ROPE_LOCAL_BASE, "rope_local_base_freq", false},
-        {CLFI_GGUF_SCORE_CAP, "attn_logit_softcapping", false},
-        {CLFI_GGUF_LOGIT_CAP, "final_logit_softcapping", false},
+        {CLFI_GGUF_WIDTH, "hidden_size", true, true},
+        {CLFI_GGUF_HIDDEN, "intermediate_size", true, false},
+        {CLFI_GGUF_LAYERS, "num_hidden_layers", true, true},
+        {CLFI_GGUF_HEADS, "num_attention_heads", true, true},
+        {CLFI_GGUF_KEY_HEADS, "num_key_value_heads", true, false},
+        {CLFI_GGUF_KEY_SIZE, "head_dim", true, false},
+        {CLFI_GGUF_POSITIONS, "max_position_embeddings", true, true},
+        {CLFI_GGUF_WINDOW, "sliding_window", true, false},
+        {CLFI_GGUF_RMS_EPS, "rms_norm_eps", false, false},
+        {CLFI_GGUF_NORM_EPS, "layer_norm_epsilon", false, false},
+        {CLFI_GGUF_ROPE_BASE, "rope_theta", false, false},
+        {CLFI_GGUF_ROPE_LOCAL_BASE, "rope_local_base_freq", false, false},
+        {CLFI_GGUF_SCORE_CAP, "attn_logit_softcapping", false, false},
+        {CLFI_GGUF_LOGIT_CAP, "final_logit_softcapping", false, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        CLF_TRY(copy(w, w->config, rows[i].suffix, rows[i].is_integer, rows[i].key));
+        CLF_TRY(copy(w, w->config, rows[i].suffix, rows[i].is_integer, rows[i].is_needed && w->known, rows[i].key));
     return CLF_OK;
 }
 
@@ -193,9 +193,9 @@ static bool is_text(const clf_gguf_string *text, const char *other)
 /* Scores of yarn are multiplied by attn_factor beside its own factor, which config.json's attention_factor replaces. */
 static clf_status copy_yarn(const writer *w, double factor, double magnitude, json_t *scaling)
 {
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, "beta_fast"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, "beta_slow"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, false, "original_max_position_embeddings"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, false, "beta_fast"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, false, "beta_slow"));
     return magnitude == 1 ? CLF_OK : set(scaling, "attention_factor", json_real(magnitude * (0.1 * log(factor) + 1)));
 }
 
@@ -236,8 +236,8 @@ static clf_status set_long(const writer *w, json_t *list)
     }
     CLF_TRY(set(scaling, "short_factor", list));
     CLF_TRY(set(scaling, "rope_type", json_string("longrope")));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
-    return copy(w, scaling, CLFI_GGUF_SCALING_MAGNITUDE, false, "attention_factor");
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, false, "original_max_position_embeddings"));
+    return copy(w, scaling, CLFI_GGUF_SCALING_MAGNITUDE, false, false, "attention_factor");
 }
 
 /* The scalings of Llama 3 and longrope come as tensors of divisors. */
@@ -363,10 +363,25 @@ static clf_status copy_windows(const writer *w)
     return CLF_OK;
 }
 
+/* Other things than models come in such files, adapters and encoders of pictures. */
+static clf_status check_type(const clf_gguf *file)
+{
+    static const char model[] = "model";
+    clf_gguf_string type;
+    if (!clfi_gguf_value(file, CLFI_GGUF_TYPE))
+        return CLF_OK;
+    CLF_TRY(clfi_gguf_get_text(file, CLFI_GGUF_TYPE, &type));
+    if (type.length != sizeof model - 1 || memcmp(type.data, model, type.length) != 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.type \"%.*s\": expected a whole model (an adapter is merged into its model first)",
+                 clfi_gguf_path(file), (int)(type.length < 60 ? type.length : 60), type.data);
+    return CLF_OK;
+}
+
 static clf_status make_config(writer *w)
 {
     clf_gguf_string architecture;
     const clf_gguf_tensor *tokens = clfi_gguf_find(w->file, "token_embd.weight");
+    CLF_TRY(check_type(w->file));
     CLF_TRY(clfi_gguf_get_text(w->file, CLFI_GGUF_ARCHITECTURE, &architecture));
     if (architecture.length >= sizeof w->architecture)
         CLF_FAIL(CLF_FORMAT, "%s: general.architecture has %zu bytes", clfi_gguf_path(w->file), architecture.length);
@@ -378,6 +393,8 @@ static clf_status make_config(writer *w)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
+    if (w->known)
+        CLF_TRY(check_epsilon(w));
     CLF_TRY(copy_sizes(w));
     if (tokens)
         CLF_TRY(set(w->config, "vocab_size", json_integer(tokens->dim[0])));
@@ -389,7 +406,6 @@ static clf_status make_config(writer *w)
         CLF_TRY(copy_gemma(w));
     if (!w->known)
         return CLF_OK; /* refused by its name */
-    CLF_TRY(check_epsilon(w));
     CLF_TRY(check_value_size(w));
     CLF_TRY(copy_windows(w));
     CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));

@@ -165,12 +165,16 @@ const clf_gguf_value *clfi_gguf_value_like(const clf_gguf *file, const clf_gguf_
 /* A scalar of another kind or range: what the file has instead. */
 static clf_status fail_value(const clf_gguf *file, const char *key, const char *expected, const clf_gguf_value *value)
 {
+    clf_gguf_string text;
     double number;
     if (!value)
         CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found nothing", file->map->path, key, expected);
     if (value->type != CLF_GGUF_ARRAY && clfi_gguf_number(value, 0, &number))
         CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s %.17g", file->map->path, key, expected, clfi_gguf_type_name(value->type),
                  number);
+    if (value->type != CLF_GGUF_ARRAY && clfi_gguf_text(value, &text))
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found string \"%.*s\"", file->map->path, key, expected,
+                 (int)(text.length < 60 ? text.length : 60), text.data);
     CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s of %zu %s", file->map->path, key, expected, clfi_gguf_type_name(value->type),
              value->count, clfi_gguf_type_name(value->element));
 }

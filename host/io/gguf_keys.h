@@ -5,6 +5,7 @@
 
 #define CLFI_GGUF_ARCHITECTURE "general.architecture"
 #define CLFI_GGUF_ALIGNMENT "general.alignment"
+#define CLFI_GGUF_TYPE "general.type"
 #define CLFI_GGUF_NAME "general.name"
 #define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
 

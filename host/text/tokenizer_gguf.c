@@ -38,7 +38,9 @@ static clf_status fail_kind(const clf_gguf *file, const char *key, const char *e
 {
     if (!value)
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, there is no such key", clfi_gguf_path(file), key, expected);
-    CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %zu of %s", clfi_gguf_path(file), key, expected, value->count,
+    if (value->type != CLF_GGUF_ARRAY)
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found one %s", clfi_gguf_path(file), key, expected, clfi_gguf_type_name(value->type));
+    CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found an array of %zu %s", clfi_gguf_path(file), key, expected, value->count,
              clfi_gguf_type_name(value->element));
 }
 

@@ -140,7 +140,7 @@ static const broken_file broken[] = {
     ROW(alignment_0, CLF_FORMAT, "\"general.alignment\": expected an integer from 1 to 1048576, found uint32 0"),
     ROW(alignment_3, CLF_FORMAT, "expected a power of two, found 3"),
     ROW(alignment_huge, CLF_FORMAT, "found uint32 2147483648"),
-    ROW(alignment_string, CLF_FORMAT, "found string of 1 string"),
+    ROW(alignment_string, CLF_FORMAT, "found string \"32\""),
     ROW(alignment_array, CLF_FORMAT, "found array of 1 uint32"),
     ROW(split, CLF_UNSUPPORTED, "\"split.count\": one of 2 parts"),
     ROW(name_empty, CLF_FORMAT, "tensor name of 0 bytes"),

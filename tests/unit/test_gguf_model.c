@@ -118,6 +118,9 @@ MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sl
      put(f, 1, 2))
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
+MAKE(adapter, begin_model(f, "llama", 1); put_string(f, "general.type", "adapter"))
+MAKE(no_layers, begin(f, 0, 2); put_string(f, "general.architecture", "llama"); put_epsilon(f, "llama", "layer_norm_rms_epsilon", 1e-5f))
+
 MAKE(eps_none, wrong_epsilon(f, "llama", "other", 1))
 MAKE(eps_other, wrong_epsilon(f, "qwen2", "layer_norm_epsilon", 1e-5f))
 MAKE(eps_gpt2, wrong_epsilon(f, "gpt2", "layer_norm_rms_epsilon", 1e-5f))
@@ -135,6 +138,8 @@ static void refused_configurations(void **state)
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
+        ROW(adapter, CLF_UNSUPPORTED, "general.type \"adapter\": expected a whole model"),
+        ROW(no_layers, CLF_FORMAT, "\"llama.embedding_length\": expected an integer from 0 to 1073741824, found nothing"),
         ROW(eps_none, CLF_FORMAT, "\"llama.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
         ROW(eps_other, CLF_FORMAT, "\"qwen2.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
         ROW(eps_gpt2, CLF_FORMAT, "\"gpt2.attention.layer_norm_epsilon\": expected a number from 0 to 1, found nothing"),
