@@ -5,10 +5,12 @@
  * Sums go through blocks of BLOCK tokens: block sums, then their sum, so that the error grows with len / BLOCK and not with len. */
 #include "vector.cl"
 
-#if !defined(IS_MAX) || !defined(IS_CLS) || !defined(IS_SQRT) || !defined(IS_LAST) || !defined(IS_WEIGHTED) || !defined(WG) || \
-    !defined(BLOCK)
-#error "IS_MAX, IS_CLS, IS_SQRT, IS_LAST, IS_WEIGHTED: mode, none = mean; WG: work-group size; BLOCK: tokens summed together"
+#if !defined(WG) || !defined(BLOCK)
+#error "WG: work-group size; BLOCK: tokens summed together"
 #endif
+
+/* clf_pooling of include/clformer/ops.h, in the same order. */
+enum { MODE_MEAN, MODE_CLS, MODE_MAX, MODE_MEAN_SQRT_LEN, MODE_LAST, MODE_WEIGHTED_MEAN };
 
 /* The larger; a NaN wins and stays. */
 static inline floatv larger(floatv a, floatv b)
@@ -16,36 +18,45 @@ static inline floatv larger(floatv a, floatv b)
     return b > a || isnan(b) ? b : a;
 }
 
-/* x: the first pooled token at the first column of this item; `before`: the sequence's tokens before it. */
-static inline floatv pool_columns(__global const X_T *x, long stride, int length, int before)
+static inline floatv largest_of(__global const X_T *x, long stride, int length)
 {
-#if IS_CLS
-    return PASTE(vector_, LOAD_X)(x);
-#elif IS_LAST
-    return PASTE(vector_, LOAD_X)(x + (length - 1) * stride);
-#elif IS_MAX
     floatv result = PASTE(vector_, LOAD_X)(x);
     for (int t = 1; t < length; t++)
         result = larger(result, PASTE(vector_, LOAD_X)(x + t * stride));
     return result;
-#else
+}
+
+/* Token t counts `weight` + t * `rise` times. */
+static inline floatv sum_of(__global const X_T *x, long stride, int length, int weight, int rise)
+{
     floatv sum = 0.0f;
     for (int start = 0; start < length; start += BLOCK) {
         const int end = min(start + BLOCK, length);
         floatv block = 0.0f;
         for (int t = start; t < end; t++)
-            block += (IS_WEIGHTED ? (float)(before + t + 1) : 1.0f) * PASTE(vector_, LOAD_X)(x + t * stride);
+            block += (float)(weight + t * rise) * PASTE(vector_, LOAD_X)(x + t * stride);
         sum += block;
     }
+    return sum;
+}
+
+/* x: the first pooled token at the first column of this item; `before`: the sequence's tokens before it. */
+static inline floatv pool_columns(__global const X_T *x, long stride, int length, int before, int mode)
+{
     const float n = (float)length;
-    return sum / (IS_SQRT ? sqrt(n) : IS_WEIGHTED ? n * ((float)before + 0.5f * (n + 1.0f)) : n);
-#endif
+    if (mode == MODE_CLS || mode == MODE_LAST)
+        return PASTE(vector_, LOAD_X)(x + (mode == MODE_LAST ? (length - 1) * stride : 0));
+    if (mode == MODE_MAX)
+        return largest_of(x, stride, length);
+    if (mode == MODE_WEIGHTED_MEAN)
+        return sum_of(x, stride, length, before + 1, 1) / (n * ((float)before + 0.5f * (n + 1.0f)));
+    return sum_of(x, stride, length, 1, 0) / (mode == MODE_MEAN_SQRT_LEN ? sqrt(n) : n);
 }
 
 /* WIDTH divides the number of columns; the first `skipped` tokens of each sequence do not count. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long tokens, __global const int *offsets, long offsets_offset,
-                     __global Y_T *y, long y_offset, long y_stride, int columns, int skipped)
+                     __global Y_T *y, long y_offset, long y_stride, int columns, int skipped, int mode)
 {
     const long sequence = (long)get_group_id(1);
     const int c = (int)get_global_id(0) * WIDTH;
@@ -54,7 +65,7 @@ void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long t
     if (c < columns) {
         floatv result = 0.0f;
         if (end > first + skipped)
-            result = pool_columns(x + x_offset + (first + skipped) * x_stride + c, x_stride, (int)(end - first - skipped), skipped);
+            result = pool_columns(x + x_offset + (first + skipped) * x_stride + c, x_stride, (int)(end - first - skipped), skipped, mode);
         PASTE(vector_, STORE_Y)(y + y_offset + sequence * y_stride + c, result);
     }
 }

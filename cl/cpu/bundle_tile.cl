@@ -3,6 +3,7 @@
  * the way of their sums into the result. IS_GATED: the two bundles of a work-item are the same rows of two weights, and the result is
  * f(a b + bias) * (a gate). */
 #include "bundle_lines.cl"
+#include "result_parts.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
 #include "prefetch.cl"
@@ -52,9 +53,8 @@ inline void store_tile(const floatv *sums, int first_row, int rows, int first, i
             const floatv sum = sums[i * VECTORS + v];
             floatv value = GATED(FINISH(sum, HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f)), i);
             if (IS_C_VECTOR && at + BUNDLE <= n) {
-#if HAS_RESIDUAL
-                value += PASTE(vector_, LOAD_R)(residual + R_ROW(0, row) + at);
-#endif
+                if (HAS_RESIDUAL)
+                    value += PASTE(vector_, LOAD_R)(residual + R_ROW(0, row) + at);
                 PASTE(vector_, STORE_C)(c + C_ROW(0, row) + C_COLUMN(at), value);
                 continue;
             }

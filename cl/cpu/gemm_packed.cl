@@ -3,21 +3,21 @@
  *
  * b is [panel][k][VECTORS * WIDTH], zero-padded in n; a is f32 with k contiguous and is read in place, one broadcast per row and k. The
  * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
- * be c). Tiles run in super-blocks of SUPER_ROWS row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
+ * be c). Tiles run in super-blocks of super_rows row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
  * in the second-level cache, and a panel of B is fetched once per super-block (Goto & van de Geijn 2008 keep the same two operands near;
  * without their blocking of k, because a panel of usual k fits). While the row tiles of a super-block go over one panel, each asks for its
  * part of the panel behind it, which comes next: without that the first of them waits for memory. Of a wide panel two row tiles have more
  * than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and vectors are
  * unrolled as text: named elements of `sum` become registers. */
 #include "vector.cl"
+#include "result_parts.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
 #include "prefetch.cl"
 #include "item.cl"
 
-#if !defined(ROWS) || !defined(VECTORS) || !defined(SUPER_ROWS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
-#error "ROWS: 1 to 8; VECTORS: 1 to 3; SUPER_ROWS: row tiles of a super-block; IS_C_VECTOR (columns of c and residual contiguous, blocks \
-of whole vectors), IS_BATCH_INNER: 0 or 1"
+#if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR)
+#error "ROWS: 1 to 8; VECTORS: 1 to 3; IS_C_VECTOR (columns of c and residual contiguous, blocks of whole vectors): 0 or 1"
 #endif
 
 #define PANEL (VECTORS * WIDTH)
@@ -59,24 +59,15 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
 
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
-#if HAS_RESIDUAL
 /* Lines of the result and of the residual are fetched while the sums are formed. */
+#define PREFETCH_RESULT(i, v) PREFETCH_FOR_WRITE(c + c_tile + i * c_row_stride + c_column[v]);
 #define PREFETCH_RESIDUAL(i, v) PREFETCH_FOR_READ(residual + r_tile + i * r_row_stride + column + v * WIDTH);
-#else
-#define PREFETCH_RESIDUAL(i, v)
-#endif
-#define PREFETCH(i, v)                                                \
-    PREFETCH_FOR_WRITE(c + c_tile + i * c_row_stride + c_column[v]);  \
-    PREFETCH_RESIDUAL(i, v)
-#define PREFETCH_ROW(i) EACH_VECTOR(PREFETCH, i)
+#define PREFETCH_RESULT_ROW(i) EACH_VECTOR(PREFETCH_RESULT, i)
+#define PREFETCH_RESIDUAL_ROW(i) EACH_VECTOR(PREFETCH_RESIDUAL, i)
 
 #define FIND_COLUMN(unused, v) c_column[v] = C_COLUMN(column + v * WIDTH);
 #define LOAD_BIAS(unused, v) bias_value[v] = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + column + v * WIDTH) : (floatv)(0.0f);
-#if HAS_RESIDUAL
-#define WITH_RESIDUAL(value, v) ((value) + PASTE(vector_, LOAD_R)(residual + r_row + column + v * WIDTH))
-#else
-#define WITH_RESIDUAL(value, v) (value)
-#endif
+#define WITH_RESIDUAL(value, v) (HAS_RESIDUAL ? (value) + PASTE(vector_, LOAD_R)(residual + r_row + column + v * WIDTH) : (value))
 #define SPILL(i, v) spilled[i][v] = sum[i][v];
 #define SPILL_ROW(i) EACH_VECTOR(SPILL, i)
 #define FINISH_VECTOR(i, v) spilled[i][v] = FINISH(spilled[i][v], bias_value[v]);
@@ -99,30 +90,31 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     ITEM_PARAMETERS int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
-    __global const B_T *restrict b, long b_offset, long4 b_batch_stride, RESULT_PARAMETERS)
+    __global const B_T *restrict b, long b_offset, long4 b_batch_stride, int super_rows, int is_batch_inner, RESULT_PARAMETERS)
 {
-    const int tile = (int)get_group_id(IS_BATCH_INNER);
-    const uint batch = (uint)get_group_id(1 - IS_BATCH_INNER);
+    const uint x = (uint)get_group_id(0), y = (uint)get_group_id(1);
+    const int tile = (int)(is_batch_inner ? y : x);
+    const uint batch = is_batch_inner ? x : y;
     const int row_tiles = (m + ROWS - 1) / ROWS;
     const int panels = (n + PANEL - 1) / PANEL;
-    const int super = tile / (SUPER_ROWS * panels);
-    const int in_super = tile - super * SUPER_ROWS * panels;
-    const int height = min(SUPER_ROWS, row_tiles - super * SUPER_ROWS);
+    const int super = tile / (super_rows * panels);
+    const int in_super = tile - super * super_rows * panels;
+    const int height = min(super_rows, row_tiles - super * super_rows);
     const int panel = in_super / height, row_tile = in_super - panel * height;
-    const int row = min((super * SUPER_ROWS + row_tile) * ROWS, m - ROWS);
+    const int row = min((super * super_rows + row_tile) * ROWS, m - ROWS);
     const int column = panel * PANEL;
 
     a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + row * a_row_stride;
     b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + (long)column * k;
-    const long c_tile = C_ROW(batch, row);
-#if HAS_RESIDUAL
-    const long r_tile = R_ROW(batch, row);
-#endif
+    const long c_tile = C_ROW(batch, row), r_tile = R_ROW(batch, row);
     const bool is_whole = column + PANEL <= n;
     long c_column[VECTORS];
     EACH_VECTOR(FIND_COLUMN, 0)
     if (is_whole && IS_C_VECTOR) {
-        EACH_ROW(PREFETCH_ROW)
+        EACH_ROW(PREFETCH_RESULT_ROW)
+        if (HAS_RESIDUAL) {
+            EACH_ROW(PREFETCH_RESIDUAL_ROW)
+        }
     }
 
     FIND_AHEAD
@@ -139,10 +131,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     EACH_ROW(SPILL_ROW)
     const int columns = min(PANEL, n - column);
     for (int i = 0; i < ROWS; i++) {
-        const long c_row = c_tile + i * c_row_stride;
-#if HAS_RESIDUAL
-        const long r_row = r_tile + i * r_row_stride;
-#endif
+        const long c_row = c_tile + i * c_row_stride, r_row = r_tile + i * r_row_stride;
         EACH_VECTOR(FINISH_VECTOR, i)
         if (is_whole && IS_C_VECTOR) {
             EACH_VECTOR(STORE_VECTOR, i)

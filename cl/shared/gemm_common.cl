@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What all GEMM kernels share: batch offsets, the parameters that describe the result, and its epilogue
  * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATE (activate_x); HAS_BIAS, HAS_RESIDUAL,
- * HAS_BLOCKS (columns of c in blocks), HAS_BATCH. */
+ * HAS_BLOCKS (columns of c in blocks), HAS_BATCH: options of the program, or questions that the kernel asks (result_parts.cl). */
 #include "types.cl"
 #include "activation.cl"
 #include "gemm_batch.cl"
 
 #if !defined(HAS_BIAS) || !defined(HAS_RESIDUAL) || !defined(HAS_BLOCKS) || !defined(HAS_BATCH) || !defined(ACTIVATE)
-#error "HAS_BIAS, HAS_RESIDUAL, HAS_BLOCKS, HAS_BATCH: 0 or 1; ACTIVATE: activate_x"
+#error "HAS_BIAS, HAS_RESIDUAL, HAS_BLOCKS, HAS_BATCH: 0, 1 or an expression of RESULT_PARAMETERS; ACTIVATE: activate_x"
 #endif
 
-#if HAS_BATCH
-#define batch_offset strided_batch_offset
-#else
-#define batch_offset(index, size, stride) 0
-#endif
+#define batch_offset(index, size, stride) (HAS_BATCH ? strided_batch_offset(index, size, stride) : 0L)
 
 /* Kernel parameters of result and epilogue, in the order in which the host sets them. */
 #define RESULT_PARAMETERS                                                                                                               \
@@ -34,24 +30,15 @@
 /* Where column n lies in a row of the result. */
 inline long result_column(int n, long column_stride, int column_block, long block_stride)
 {
-#if HAS_BLOCKS
-    const int block = n / column_block;
-    return block * block_stride + (n - block * column_block) * column_stride;
-#else
+    if (HAS_BLOCKS) {
+        const int block = n / column_block;
+        return block * block_stride + (n - block * column_block) * column_stride;
+    }
     return n * column_stride;
-#endif
 }
 #define C_COLUMN(n) result_column(n, c_column_stride, column_block, block_stride)
 
 /* f(alpha sum + bias) of WIDTH neighbouring columns, or of one. */
-#if HAS_BIAS
-#define FINISH(sum, bias_value) ACTIVATE((sum) * alpha + (bias_value))
-#else
-#define FINISH(sum, bias_value) ACTIVATE((sum) * alpha)
-#endif
+#define FINISH(sum, bias_value) ACTIVATE(HAS_BIAS ? (sum) * alpha + (bias_value) : (sum) * alpha)
 
-#if HAS_RESIDUAL
-#define ADD_RESIDUAL(value, offset) ((value) + LOAD_R(residual, offset))
-#else
-#define ADD_RESIDUAL(value, offset) (value)
-#endif
+#define ADD_RESIDUAL(value, offset) (HAS_RESIDUAL ? (value) + LOAD_R(residual, offset) : (value))

@@ -116,7 +116,7 @@ done:
 
 void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64_t rows, int64_t vectors)
 {
-    clfi_gemm_spec_result(spec, args, BUNDLE);
+    clfi_gemm_spec_types(spec, args, BUNDLE);
     clfi_spec_blocks(spec, args->weight->blocks);
     clfi_spec_int(spec, "ROWS", rows);
     clfi_spec_int(spec, "VECTORS", vectors);

@@ -43,16 +43,21 @@ bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width)
     return args->c.column_stride == 1 && args->column_block % width == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
-void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width)
+void clfi_gemm_spec_types(clf_kernel_spec *spec, const clf_gemm_args *args, int width)
 {
     clfi_spec_int(spec, "WIDTH", width);
     clfi_spec_dtype(spec, "C", args->c.dtype);
     clfi_spec_dtype(spec, "R", args->residual.buffer ? args->residual.dtype : CLF_F32);
+    clfi_spec_text(spec, "ACTIVATE", clfi_activation_function(args->activation));
+}
+
+void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width)
+{
+    clfi_gemm_spec_types(spec, args, width);
     clfi_spec_int(spec, "HAS_BIAS", args->bias.buffer != NULL);
     clfi_spec_int(spec, "HAS_RESIDUAL", args->residual.buffer != NULL);
     clfi_spec_int(spec, "HAS_BLOCKS", args->column_block > 0);
     clfi_spec_int(spec, "HAS_BATCH", clfi_gemm_batch_count(args) > 1);
-    clfi_spec_text(spec, "ACTIVATE", clfi_activation_function(args->activation));
 }
 
 void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args)

@@ -22,7 +22,8 @@ bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *oper
 /* Whether vectors of `width` columns lie together in the result and the residual. */
 bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width);
 
-/* Macros of gemm_common.cl; `width` lanes. */
+/* Macros of gemm_common.cl; `width` lanes. The first leaves out HAS_..., for kernels that ask while they run (result_parts.cl). */
+void clfi_gemm_spec_types(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
 void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
 
 /* RESULT_PARAMETERS of gemm_common.cl. */

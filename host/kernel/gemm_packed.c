@@ -43,13 +43,11 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     }
 
     clf_kernel_spec spec = clfi_kernel_spec("gemm_packed.cl", "gemm_packed");
-    clfi_gemm_spec_result(&spec, args, width);
+    clfi_gemm_spec_types(&spec, args, width);
     clfi_spec_dtype(&spec, "B", b.dtype);
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "VECTORS", panel / width);
-    clfi_spec_int(&spec, "SUPER_ROWS", tile.value[CLFI_PANEL_SUPER_ROWS]);
     clfi_spec_int(&spec, "IS_C_VECTOR", clfi_gemm_is_c_vector(args, width));
-    clfi_spec_int(&spec, "IS_BATCH_INNER", batch_inner);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
@@ -61,6 +59,8 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_buffer(&launch, b.buffer);
     clfi_arg_long(&launch, b.offset);
     clfi_gemm_arg_batch_stride(&launch, args, b.batch_stride);
+    clfi_arg_int(&launch, tile.value[CLFI_PANEL_SUPER_ROWS]);
+    clfi_arg_int(&launch, batch_inner);
     clfi_gemm_arg_result(&launch, args);
     const size_t tiles = (size_t)((args->m + rows - 1) / rows) * (size_t)((args->n + panel - 1) / panel);
     const size_t batches = (size_t)clfi_gemm_batch_count(args);

@@ -21,11 +21,6 @@ static clf_status run(clf_context *context, const clf_pool_args *args, int width
     clf_kernel_spec spec = clfi_kernel_spec("pooling.cl", "pooling_columns");
     clfi_spec_dtype(&spec, "X", args->x->dtype);
     clfi_spec_dtype(&spec, "Y", args->y->dtype);
-    clfi_spec_int(&spec, "IS_CLS", args->mode == CLF_POOLING_CLS);
-    clfi_spec_int(&spec, "IS_MAX", args->mode == CLF_POOLING_MAX);
-    clfi_spec_int(&spec, "IS_SQRT", args->mode == CLF_POOLING_MEAN_SQRT_LEN);
-    clfi_spec_int(&spec, "IS_LAST", args->mode == CLF_POOLING_LAST);
-    clfi_spec_int(&spec, "IS_WEIGHTED", args->mode == CLF_POOLING_WEIGHTED_MEAN);
     clfi_spec_int(&spec, "BLOCK", BLOCK);
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_int(&spec, "WG", wg);
@@ -38,6 +33,7 @@ static clf_status run(clf_context *context, const clf_pool_args *args, int width
     clfi_arg_long(&launch, args->y->stride[0]);
     clfi_arg_int(&launch, columns);
     clfi_arg_int(&launch, args->skipped);
+    clfi_arg_int(&launch, args->mode);
     return clfi_launch_2d(&launch, (size_t)((columns + per_group - 1) / per_group), (size_t)args->y->dim[0], (size_t)wg, 1);
 }
 
