@@ -10,9 +10,9 @@ and options in its first two lines. Files older than FILE (the library) come fro
 A variant fails when the compiler refuses it or warns, since drivers count warnings on the terminal of whoever runs the program; for AMD and
 NVIDIA also when it spills registers; on Intel, whose compiler chooses the number of lanes to fit, spills are listed as a remark.
 
-The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the
-GPU family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. Of
-these they take a sample in which every two options stand together that do so in any variant, about half of all. The generations of a vendor
+The row front_end takes variants through clang's OpenCL C front end alone. The others are code generators and take the variants of the
+GPU family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses.
+All take a sample in which every two options stand together that do so in any variant, about half of all. The generations of a vendor
 share it, so that one or another compiles each, and each takes every kernel file. CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
@@ -235,8 +235,8 @@ def main():
     variants = [variant for variant in variants if getattr(compiler, "refuses", set()).isdisjoint(variant[2])]
     if not compiler.takes_cpu_family:
         variants = [variant for variant in variants if not is_cpu_family(variant)]
-        if not os.environ.get("CLF_OFFLINE_ALL"):
-            variants = share(variants, options.target)
+    if not os.environ.get("CLF_OFFLINE_ALL"):
+        variants = share(variants, options.target)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda variant: check(compiler, variant), variants))
     for _, remark in results:

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "clformer/tokenizer.h"
+#include "support/operand.h"
 #include "support/temp.h"
 #include "text/regex.h"
 #include "text/tokenizer.h"
@@ -274,22 +275,28 @@ static void regex_dialect(void **state)
     }
 }
 
+/* Bytes of a long text: a million, an eighth of it with CLF_TEST_SMALL=1, because sanitizers take five times as long. */
+static size_t long_bytes(void)
+{
+    return only_small_cases() ? 125000 : 1000000;
+}
+
 /* A pattern that backtracks without end is an error, at once: inside groups, and inside repeats of one character. */
 static void hostile_regex(void **state)
 {
     static const char *const patterns[] = {"(a|a)*$", "a*a*[bc]", "(a*)*[bc]", "a+a+a+[bc]", "a*a*+[bc]", "(?:a?){30}a{30}[bc]"};
-    enum { LENGTH = 1000000 };
-    char *text = malloc(LENGTH);
+    const size_t length = long_bytes();
+    char *text = malloc(length);
     (void)state;
     assert_non_null(text);
-    memset(text, 'a', LENGTH);
-    text[LENGTH - 1] = 'd';
+    memset(text, 'a', length);
+    text[length - 1] = 'd';
     for (size_t i = 0; i < COUNT(patterns); i++) {
         clf_regex *regex;
         clf_regex_memory *memory = NULL;
         clf_piece_list pieces = {0};
         CHECK_OK(clfi_regex_create(patterns[i], "test", &regex));
-        CHECK_FAILS(clfi_regex_find(regex, text, LENGTH, &memory, &pieces), CLF_UNSUPPORTED, "regular expression");
+        CHECK_FAILS(clfi_regex_find(regex, text, length, &memory, &pieces), CLF_UNSUPPORTED, "regular expression");
         clfi_regex_destroy(regex);
         clfi_regex_memory_free(memory);
         free(pieces.pieces);
@@ -326,13 +333,13 @@ static void long_runs(void **state)
 #undef BEFORE
 #undef REST
     static const char *const units[] = {" ", "\t", "\n", "a", "A", "7", "!", "\u3000", "\u4e00", " \n", " a"};
-    enum { LENGTH = 1000000 };
-    char *text = malloc(LENGTH + 8);
+    const size_t length = long_bytes();
+    char *text = malloc(length + 8);
     (void)state;
     assert_non_null(text);
     for (size_t u = 0; u < COUNT(units); u++) {
         size_t size = 0;
-        for (const size_t step = strlen(units[u]); size < LENGTH; size += step)
+        for (const size_t step = strlen(units[u]); size < length; size += step)
             memcpy(text + size, units[u], step);
         text[size++] = u < 3 ? 'x' : ' ';
         for (size_t i = 0; i < COUNT(patterns); i++) {
@@ -446,9 +453,9 @@ static void bounded_growth(void **state)
 static void long_words(void **state)
 {
     (void)state;
-    enum { LENGTH = 1 << 20 };
     static const char *const names[] = {"gpt2", "llama2", "unigram", "wordpiece", "clip"};
-    char *letters = malloc(LENGTH);
+    const size_t length = long_bytes();
+    char *letters = malloc(length);
     assert_non_null(letters);
     for (size_t i = 0; i < COUNT(names); i++) {
         json_t *json = read_json(names[i]);
@@ -456,8 +463,8 @@ static void long_words(void **state)
         clf_encoding *encoding;
         CHECK_OK(clf_encoding_create(&encoding));
         for (const char *unit = "a -\t\n7"; *unit; unit++) {
-            memset(letters, *unit, LENGTH);
-            CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){letters, LENGTH}, NULL, NULL, encoding));
+            memset(letters, *unit, length);
+            CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){letters, length}, NULL, NULL, encoding));
         }
         clf_encoding_destroy(encoding);
         clf_tokenizer_destroy(tokenizer);
