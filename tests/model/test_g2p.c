@@ -170,12 +170,12 @@ static float *fetch(const clf_view *view)
     return values;
 }
 
-/* Bounds, three to four times the error in the mean square; u = 2^-24. A sum of n products that is of order s errs by s u sqrt(n) / 4: each addition
- * by 0.4 u of a partial sum, which is 0.7 s in the mean. Layer-normalised rows are of order 1 behind some 30 sums of 512 products:
- * sqrt(30) u sqrt(512) / 4 = 1.8e-6, and the golden numbers, floats as well, err as much: 2.6e-6 together. Logits of up to 16 take that over
- * from 256 features with weights of 1/16 and add 16 u sqrt(256) / 4 = 3.8e-6 of their own: 4.6e-6 together. A log-probability is the
- * difference of two logits, a score the sum of up to 20: sqrt(40) 4.6e-6 = 2.9e-5. Where the device's numbers are compared with its own,
- * most sums are the same ones and half a logit's bound is left. */
+/* Bounds, three to four times the error in the mean square; u = 2^-24. A sum of n products that is of order s errs by s u sqrt(n) / 4: each
+ * addition by 0.4 u of a partial sum, which is 0.7 s in the mean. Layer-normalised rows are of order 1 behind some 30 sums of 512
+ * products: sqrt(30) u sqrt(512) / 4 = 1.8e-6, and the golden numbers, floats as well, err as much: 2.6e-6 together. Logits of up to 16
+ * take that over from 256 features with weights of 1/16 and add 16 u sqrt(256) / 4 = 3.8e-6 of their own: 4.6e-6 together. A
+ * log-probability is the difference of two logits, a score the sum of up to 20: sqrt(40) 4.6e-6 = 2.9e-5. Where the device's numbers are
+ * compared with its own, most sums are the same ones and half a logit's bound is left. */
 static const double row_bound = 1e-5, logit_bound = 2e-5, score_bound = 1e-4, same_bound = 1e-5;
 
 static void check_tensor(const char *word, const char *part, const clf_view *view, double bound)
