@@ -109,7 +109,7 @@ void cli_progress_window(cli_progress *progress, double until)
     progress->until = until;
 }
 
-void cli_progress_update(void *user, size_t done, size_t total)
+int cli_progress_update(void *user, size_t done, size_t total)
 {
     const cli_progress *p = user;
     char bar[BAR + 1], left[32];
@@ -119,7 +119,7 @@ void cli_progress_update(void *user, size_t done, size_t total)
     const double seconds = fmax((double)(clfi_now_ns() - p->start_ns) / 1e9 - built, 1e-3);
     if (isnan(share) || share <= 0) {
         cli_line_show("%zu %.*s, %.1f %s/s", all, (int)strlen(p->unit) - (all == 1), p->unit, (double)all / seconds, p->unit);
-        return;
+        return 0;
     }
     const size_t filled = (size_t)(share * BAR);
     for (size_t i = 0; i < BAR; i++)
@@ -128,6 +128,7 @@ void cli_progress_update(void *user, size_t done, size_t total)
     const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* where texts were passed over, they count */
     cli_line_show("[%s] %.0f %%  %.0f/~%.0f %s, %.1f/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
                   (double)all / seconds, cli_duration(seconds * (1 - share) / own, left)); /* 80 columns hold a million */
+    return 0;
 }
 
 void cli_progress_count(cli_progress *progress, size_t done)

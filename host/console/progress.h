@@ -27,8 +27,8 @@ cli_progress cli_progress_start(const char *unit, const clf_context *context);
 /* A window of the work begins; it ends where `until` of all is done, 0 to 1 (NaN: nobody knows). */
 void cli_progress_window(cli_progress *progress, double until);
 
-/* clf_embed_params.progress; user is a cli_progress; total: of the window. */
-void cli_progress_update(void *user, size_t done, size_t total);
+/* A clf_progress that never cancels; user is a cli_progress; total: of the window. */
+int cli_progress_update(void *user, size_t done, size_t total);
 
 /* The window is over. */
 void cli_progress_count(cli_progress *progress, size_t done);

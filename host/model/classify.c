@@ -3,7 +3,9 @@
 #include "clformer/classify.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/options.h"
 #include "model/text_rows.h"
 
@@ -22,21 +24,36 @@ static clf_status classify_batch(clf_session *session, const void *user, const c
     return clfi_classifier_forward(session->context, &network->classifier, &network->config.classifier, &hidden, &batch->offsets, logits);
 }
 
-static clf_status run(clf_session *session, const char *what, const clf_text_pair *texts, size_t count, const char *prompt,
-                      const clf_classify_params *params, float *logits, clf_embed_stats *stats)
+static clf_status settle(const clf_model *model, const char *what, clf_row_pass *out)
 {
-    clf_classify_params own;
-    if (!session || (count && (!texts || !logits)))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: model or session, texts and logits must not be NULL", what);
-    CLF_TRY(clf_classify_params_read(params, &own));
-    if (session->model->network->config.classifier.labels == 0)
+    if (model->network->config.classifier.labels == 0)
         CLF_FAIL(CLF_UNSUPPORTED,
                  "%s: the model has no head that classifies: config.json's architectures name no class that ends in "
                  "ForSequenceClassification",
                  what);
-    const clf_row_pass pass = {what, (size_t)session->model->labels.count, classify_batch, NULL, true};
-    const clf_row_texts given = {(const clf_text *)texts, count,          2, prompt, own.max_tokens, own.batch_tokens, own.progress,
-                                 own.progress_user,       own.failed_text};
+    *out = (clf_row_pass){.what = what, .width = (size_t)model->labels.count, .run = classify_batch, .may_be_zero = true};
+    return CLF_OK;
+}
+
+static clf_status run(clf_session *session, const char *what, const clf_text_pair *texts, size_t count, const char *prompt,
+                      const clf_classify_params *params, float *logits, clf_embed_stats *stats)
+{
+    clf_classify_params own;
+    clf_row_pass pass;
+    CLF_TRY(clf_classify_params_read(params, &own));
+    if (!session || (count && (!(texts || own.tokens) || !logits)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: model or session, texts and logits must not be NULL", what);
+    CLF_TRY(settle(session->model, what, &pass));
+    const clf_row_texts given = {.texts = (const clf_text *)texts,
+                                 .tokens = own.tokens,
+                                 .count = count,
+                                 .parts = 2,
+                                 .prompt = prompt,
+                                 .max_tokens = own.max_tokens,
+                                 .batch_tokens = own.batch_tokens,
+                                 .progress = own.progress,
+                                 .progress_user = own.progress_user,
+                                 .failed = own.failed_text};
     return clfi_rows_of_texts(session, &pass, &given, logits, stats);
 }
 
@@ -66,15 +83,47 @@ clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts
     return CLF_OK;
 }
 
+/* A cross-encoder's prompt of queries; NULL: none. */
+static clf_status settle_pairs(const clf_model *model, const char **out_prompt)
+{
+    const clf_sentence_settings *settings = &model->settings;
+    if (model->labels.count > 1)
+        CLF_FAIL(CLF_UNSUPPORTED, "score pairs: the model's head has %lld labels: expected 1", (long long)model->labels.count);
+    const bool has_prompt = settings->is_cross_encoder && settings->prompts.standard;
+    *out_prompt = has_prompt ? clfi_prompts_find(&settings->prompts, settings->prompts.standard) : NULL;
+    return CLF_OK;
+}
+
 clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pairs, size_t count, const clf_classify_params *params,
                                    float *logits, clf_embed_stats *stats)
 {
-    if (session && session->model->labels.count > 1)
-        CLF_FAIL(CLF_UNSUPPORTED, "score pairs: the model's head has %lld labels: expected 1", (long long)session->model->labels.count);
-    const clf_sentence_settings *settings = session ? &session->model->settings : NULL;
-    const bool has_prompt = settings && settings->is_cross_encoder && settings->prompts.standard;
-    const char *prompt = has_prompt ? clfi_prompts_find(&settings->prompts, settings->prompts.standard) : NULL;
+    const char *prompt = NULL;
+    if (session)
+        CLF_TRY(settle_pairs(session->model, &prompt));
     return run(session, "score pairs", pairs, count, prompt, params, logits, stats);
+}
+
+clf_status clfi_classify_packer(clf_session *session, const clf_classify_params *params, bool scores_pairs,
+                                const clf_row_packer_params *feed, clf_row_packer **out)
+{
+    clf_classify_params own;
+    clf_row_packer_params all = *feed;
+    clf_row_pass *pass;
+    CLF_TRY(clf_classify_params_read(params, &own));
+    all.prompt = NULL;
+    if (scores_pairs)
+        CLF_TRY(settle_pairs(session->model, &all.prompt));
+    CLF_TRY(clfi_alloc(1, sizeof *pass, "packer", &pass));
+    clf_status st = settle(session->model, scores_pairs ? "score pairs" : "classify", pass);
+    all.pass = pass;
+    all.max_tokens = own.max_tokens;
+    all.batch_tokens = own.batch_tokens;
+    all.owned = pass;
+    if (st == CLF_OK)
+        st = clfi_row_packer_create(session, &all, out);
+    if (st != CLF_OK)
+        free(pass);
+    return st;
 }
 
 clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count, const clf_classify_params *params, float *logits,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentence embeddings: encode, pool, normalise. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/options.h"
 #include "base/str.h"
 #include "model/text_rows.h"
@@ -133,23 +135,78 @@ clf_status clf_session_encode_ids(clf_session *session, const int32_t *ids, cons
     return CLF_OK;
 }
 
+static clf_status settle_prompt(const clf_model *model, const clf_embed_params *params, const char **out, int32_t *out_skipped)
+{
+    if (params->tokens) {
+        if ((params->prompt && *params->prompt) || params->prompt_name)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: a prompt and tokens exclude each other");
+        *out = NULL;
+        return CLF_OK;
+    }
+    CLF_TRY(choose_prompt(model, params, out));
+    if (**out && model->sentence.config.excludes_prompt)
+        return count_prompt(model, *out, params->max_tokens, out_skipped);
+    return CLF_OK;
+}
+
+/* What a call's parameters make of a model. */
+typedef struct embedding {
+    clf_row_pass pass;
+    clf_sentence_choice choice;
+    const char *prompt; /* borrowed; NULL: none */
+} embedding;
+
+/* *out must stay where it is: its pass points into it. */
+static clf_status settle(const clf_model *model, const clf_embed_params *params, embedding *out)
+{
+    *out = (embedding){.pass = {.what = "embed", .run = embed_batch, .user = &out->choice}};
+    CLF_TRY(choose_width(model, params, &out->choice));
+    CLF_TRY(settle_prompt(model, params, &out->prompt, &out->choice.skipped));
+    out->pass.width = (size_t)out->choice.width;
+    return CLF_OK;
+}
+
 clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count, const clf_embed_params *params, float *out,
                              clf_embed_stats *stats)
 {
     clf_embed_params own;
-    clf_sentence_choice choice;
-    const char *prompt = NULL;
-    if (!session || (count && (!texts || !out)))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: model or session, texts and out must not be NULL");
+    embedding how;
     CLF_TRY(clf_embed_params_read(params, &own));
-    CLF_TRY(choose_width(session->model, &own, &choice));
-    CLF_TRY(choose_prompt(session->model, &own, &prompt));
-    if (*prompt && session->model->sentence.config.excludes_prompt)
-        CLF_TRY(count_prompt(session->model, prompt, own.max_tokens, &choice.skipped));
-    const clf_row_pass pass = {"embed", (size_t)choice.width, embed_batch, &choice, false};
-    const clf_row_texts given = {texts,          count, 1, prompt, own.max_tokens, own.batch_tokens, own.progress, own.progress_user,
-                                 own.failed_text};
-    return clfi_rows_of_texts(session, &pass, &given, out, stats);
+    if (!session || (count && (!(texts || own.tokens) || !out)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: model or session, texts and out must not be NULL");
+    CLF_TRY(settle(session->model, &own, &how));
+    const clf_row_texts given = {.texts = texts,
+                                 .tokens = own.tokens,
+                                 .count = count,
+                                 .parts = 1,
+                                 .prompt = how.prompt,
+                                 .max_tokens = own.max_tokens,
+                                 .batch_tokens = own.batch_tokens,
+                                 .progress = own.progress,
+                                 .progress_user = own.progress_user,
+                                 .failed = own.failed_text};
+    return clfi_rows_of_texts(session, &how.pass, &given, out, stats);
+}
+
+clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *params, const clf_row_packer_params *feed, clf_row_packer **out)
+{
+    clf_embed_params own;
+    embedding *how;
+    CLF_TRY(clf_embed_params_read(params, &own));
+    own.tokens = NULL;
+    CLF_TRY(clfi_alloc(1, sizeof *how, "packer", &how));
+    clf_status st = settle(session->model, &own, how);
+    clf_row_packer_params all = *feed;
+    all.pass = &how->pass;
+    all.prompt = how->prompt;
+    all.max_tokens = own.max_tokens;
+    all.batch_tokens = own.batch_tokens;
+    all.owned = how;
+    if (st == CLF_OK)
+        st = clfi_row_packer_create(session, &all, out);
+    if (st != CLF_OK)
+        free(how);
+    return st;
 }
 
 /* Without a session of the caller's: the model's own. */

@@ -39,10 +39,12 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     return st;
 }
 
-static void tell(const reading *r, size_t done, size_t total)
+static clf_status tell(const reading *r, size_t done, size_t total)
 {
-    if (r->params->progress)
-        r->params->progress(r->params->progress_user, done, total);
+    const clf_generate_params *params = r->params;
+    if (params->progress && params->progress(params->progress_user, done, total) && done < total)
+        CLF_FAIL(CLF_CANCELLED, "cancelled after %zu of %zu", done, total);
+    return CLF_OK;
 }
 
 static clf_status encode(const clf_session *session, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
@@ -93,7 +95,7 @@ clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count,
         const clf_status dropped = clfi_decode_drop(session->decoding, r.sequence);
         st = st == CLF_OK ? dropped : st;
         if (st == CLF_OK)
-            tell(&r, i + 1, count);
+            st = tell(&r, i + 1, count);
     }
     clf_encoding_destroy(encoding);
     return st;
@@ -128,7 +130,7 @@ static clf_status read_window(windows *w)
         CLF_TRY(give(r, w->tokens + first, part, true, r->logits));
         for (size_t i = 0; i < part; i++)
             w->sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, w->tokens[first + i + 1]);
-        tell(r, w->done + first + part + (part == left), w->total);
+        CLF_TRY(tell(r, w->done + first + part + (part == left), w->total));
     }
     return CLF_OK;
 }

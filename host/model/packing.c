@@ -54,11 +54,12 @@ static clf_status check_offsets(const char *what, const clf_embedding_config *em
     return CLF_OK;
 }
 
-static clf_status check_ids(const char *what, const char *kind, const int32_t *ids, int64_t count, int64_t limit)
+clf_status clfi_check_ids(const char *what, const char *kind, const int32_t *ids, int64_t count, int64_t limit)
 {
     for (int64_t i = 0; i < count; i++)
         if (ids[i] < 0 || ids[i] >= limit)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s %d at %lld is outside 0..%lld", what, kind, ids[i], (long long)i, (long long)limit - 1);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s%s%s %d at %lld is outside 0..%lld", what, *what ? ": " : "", kind, ids[i], (long long)i,
+                     (long long)limit - 1);
     return CLF_OK;
 }
 
@@ -90,9 +91,9 @@ clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_e
     CLF_TRY(check_offsets(what, embedding, offsets, sequences));
     const int32_t begin = offsets[0];
     const size_t tokens = (size_t)(offsets[sequences] - begin);
-    CLF_TRY(check_ids(what, "token", ids + begin, (int64_t)tokens, embedding->vocabulary));
+    CLF_TRY(clfi_check_ids(what, "token", ids + begin, (int64_t)tokens, embedding->vocabulary));
     if (type_ids)
-        CLF_TRY(check_ids(what, "token type", type_ids + begin, (int64_t)tokens, embedding->types ? embedding->types : 1));
+        CLF_TRY(clfi_check_ids(what, "token type", type_ids + begin, (int64_t)tokens, embedding->types ? embedding->types : 1));
     CLF_TRY(reserve(packer, 3 * tokens + sequences + 1));
     int32_t *host_types = packer->host + tokens, *host_positions = host_types + tokens, *host_offsets = host_positions + tokens;
     memcpy(packer->host, ids + begin, tokens * sizeof *ids);
@@ -120,7 +121,7 @@ clf_status clfi_pack_even(clf_packer *packer, const char *what, const clf_embedd
     if (count > INT32_MAX)
         CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: %s: %lld tokens", what, (long long)count);
     snprintf(code, sizeof code, "E_VALUE: %s", what);
-    CLF_TRY(check_ids(code, "token", ids, count, embedding->vocabulary));
+    CLF_TRY(clfi_check_ids(code, "token", ids, count, embedding->vocabulary));
     CLF_TRY(reserve(packer, 3 * (size_t)count));
     int32_t *types = packer->host + count, *positions = types + count;
     memcpy(packer->host, ids, (size_t)count * sizeof *ids);

@@ -33,6 +33,9 @@ void clfi_packer_clear(clf_packer *packer); /* a zeroed one is accepted */
 clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids,
                                const int32_t *type_ids, const int32_t *offsets, size_t sequences, clf_token_batch *out);
 
+/* INVALID_ARGUMENT "<what>: <kind> <id> at <place> ...": one of the ids is not in 0 .. limit - 1. what "": nothing before the kind. */
+clf_status clfi_check_ids(const char *what, const char *kind, const int32_t *ids, int64_t count, int64_t limit);
+
 /* Tokens of sequences of one length: token i of `count` is at position (i / apart) % length. Neither offsets nor attention are set.
  * INVALID_ARGUMENT ("E_VALUE: what: ..."): too long for the positions, an id outside the vocabulary. UNSUPPORTED ("E_LIMIT"): 2^31 tokens
  * or more. */

@@ -254,8 +254,9 @@ static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_para
     for (size_t words; job->first < count; job->first += words) {
         words = count - job->first < batch ? count - job->first : batch;
         CLF_TRY(run_batch(job, words));
-        if (params->progress)
-            params->progress(params->progress_user, job->first + words, count);
+        const size_t done = job->first + words;
+        if (params->progress && params->progress(params->progress_user, done, count) && done < count)
+            CLF_FAIL(CLF_CANCELLED, "pronounce: cancelled after %zu of %zu words", done, count);
     }
     add_stats(job->pronouncer, &before, start);
     return CLF_OK;

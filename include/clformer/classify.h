@@ -32,10 +32,11 @@ typedef struct clf_classify_params {
     size_t size;         /* sizeof(clf_classify_params) */
     size_t max_tokens;   /* truncate to so many tokens, special ones included, of a pair's texts the longer one first; 0 = as the model */
     size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
-    void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
+    clf_progress progress; /* texts; NULL = none */
     void *progress_user;
     size_t *failed_text; /* receives the index of a text whose logits are corrupt, or that the tokenizer refuses, and the message is without
                             it; else the number of texts; NULL = not wanted */
+    const clf_tokens *tokens; /* [count]: token ids in place of the texts (pairs), which are not read then; NULL = texts */
 } clf_classify_params;
 
 #define CLF_CLASSIFY_PARAMS_INIT {.size = sizeof(clf_classify_params)}
@@ -45,7 +46,8 @@ CLF_API CLF_NODISCARD clf_status clf_classify_params_default(clf_classify_params
  * first token's last vector or the mean of all, as the family has it. scores: the same shape, softmax, sigmoid or logit by
  * clf_model_problem; NULL = not wanted. Texts are packed as clf_model_embed does; a text's result depends on its batch only by rounding.
  * params NULL = defaults; stats may be NULL. Synchronous.
- * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens. UNSUPPORTED: the model has no head
+ * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens; tokens outside the vocabulary or its types,
+ * or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: the model has no head
  * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite, also when its batch is computed
  * again on the portable engines (the text is named). */
 CLF_API CLF_NODISCARD clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count,

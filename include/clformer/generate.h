@@ -48,7 +48,7 @@ typedef struct clf_generate_params {
      * text but for the last token; a call that fails after its parameters were taken leaves it empty. NULL: none. */
     clf_sequence *sequence;
     /* Told now and then: by clf_logits of texts, by clf_perplexity of tokens; clf_generate tells its steps instead. NULL: not wanted. */
-    void (*progress)(void *user, size_t done, size_t total);
+    clf_progress progress;
     void *progress_user;
     /* Of clf_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the tokenizer that
      * takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */

@@ -125,13 +125,15 @@ typedef struct clf_embed_params {
     int normalize;       /* 0, 1, or CLF_AS_MODEL */
     size_t max_tokens;   /* truncate to so many tokens, special ones included; 0 = as the model */
     size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
-    void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
+    clf_progress progress; /* texts; NULL = none */
     void *progress_user;
     size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
     const char *prompt_name; /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
     const char *prompt;      /* goes before every text; NULL = by prompt_name, "" = none */
     size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, or that the tokenizer refuses, and the message is
                                 without it; else the number of texts; NULL = not wanted */
+    const clf_tokens *tokens; /* [count]: token ids in place of the texts, which are not read then, and no prompt goes before them; NULL =
+                                 texts */
 } clf_embed_params;
 
 enum { CLF_AS_MODEL = -1 };
@@ -160,8 +162,9 @@ typedef struct clf_embed_stats {
  * Features that config_sentence_transformers.json's truncate_dim cuts off are cut as sentence-transformers does: the others are normalised
  * again only where `normalize` is 1.
  * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a
- * prompt_name that the model does not have (those that it has are named), or one beside prompt. UNSUPPORTED: modules.json has no Pooling
- * and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
+ * prompt_name that the model does not have (those that it has are named), or one beside prompt, a prompt beside tokens, tokens outside the
+ * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: modules.json has
+ * no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
  * portable engines (which the context's log tells); the text is named. No such vector is ever given. */
 CLF_API CLF_NODISCARD clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params,
                                                  float *out, clf_embed_stats *stats);

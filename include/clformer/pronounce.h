@@ -25,7 +25,7 @@ typedef struct clf_pronounce_params {
     size_t size;        /* sizeof(clf_pronounce_params) */
     int beam;           /* hypotheses kept while decoding, 1 to 64; 1 = greedy */
     size_t batch_words; /* words decoded together; 0 = suited to the device */
-    void (*progress)(void *user, size_t done, size_t total); /* words; NULL = none */
+    clf_progress progress; /* words; NULL = none */
     void *progress_user;
 } clf_pronounce_params;
 

@@ -3,6 +3,8 @@
 #ifndef CLFORMER_STATUS_H
 #define CLFORMER_STATUS_H
 
+#include <stddef.h>
+
 #if defined(CLF_STATIC)
 #define CLF_API
 #elif defined(__GNUC__)
@@ -33,7 +35,8 @@ extern "C" {
     X(IO, "input/output failure")             /* the operating system refused */    \
     X(FORMAT, "malformed data")               /* the file is broken */              \
     X(NOT_FOUND, "not found")                 /* name something that exists */      \
-    X(INTERNAL, "internal error")             /* report a bug */
+    X(INTERNAL, "internal error")             /* report a bug */                    \
+    X(CANCELLED, "cancelled")                 /* the caller wanted it */
 
 typedef enum clf_status {
 #define CLF_ENUM_ROW(id, text) CLF_##id,
@@ -41,6 +44,10 @@ typedef enum clf_status {
 #undef CLF_ENUM_ROW
         CLF_STATUS_COUNT
 } clf_status;
+
+/* Called now and then by functions that take long, with how much is done of how much. Nonzero: the function ends with CLF_CANCELLED, and
+ * what it would have filled holds no results; at the end of all work nothing is left to cancel. */
+typedef int (*clf_progress)(void *user, size_t done, size_t total);
 
 /* The status as short text, for example "invalid argument". Never NULL; static storage. */
 CLF_API const char *clf_status_text(clf_status status);

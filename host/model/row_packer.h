@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts, pairs of texts and token ids on their way to rows of numbers: they are tokenized as they come, wait, and are packed by like length
+ * into passes of about as many tokens as suit the device. New ones may come while it works. Embedding, reranking and classification share
+ * it. One thread drives a packer.
+ *
+ * Rounds: a step that has nothing left of a round begins one with all that waits by then (or its first round_tokens tokens), longest first.
+ * What comes during a round waits for the next, so that nothing waits for ever, and the batches of a fixed list of texts depend on nothing
+ * but the list. */
+#ifndef CLFI_MODEL_ROW_PACKER_H
+#define CLFI_MODEL_ROW_PACKER_H
+
+#include "clformer/classify.h"
+#include "model/row_pass.h"
+
+typedef struct clf_row_packer clf_row_packer;
+
+/* What becomes one row. */
+typedef struct clf_row_item {
+    size_t tag;            /* the caller's name for it */
+    const clf_text *texts; /* [parts], without `tokens` */
+    size_t parts;          /* 1, or 2 for a pair, whose second text may be absent (data NULL) */
+    const clf_tokens *tokens; /* NULL: texts */
+} clf_row_item;
+
+/* Receives the row [width] of an item. status INTERNAL: the row is corrupt, clf_last_error says how, and row is NULL. A failure ends the
+ * step. */
+typedef clf_status (*clf_row_sink)(void *user, size_t tag, const float *row, clf_status status);
+
+/* Called by a step when nothing waits and a round is over: adds items of its own accord, or none. A failure ends the step. */
+typedef clf_status (*clf_row_supply)(void *user, clf_row_packer *packer);
+
+typedef struct clf_row_packer_params {
+    const clf_row_pass *pass;        /* borrowed */
+    const char *prompt;              /* goes before every text; NULL or "": nothing; borrowed */
+    size_t max_tokens, batch_tokens; /* 0: as the model; suited to the device */
+    size_t round_tokens;             /* 0: a round takes all that waits */
+    clf_row_sink sink;
+    clf_row_supply supply; /* NULL: items come by clfi_row_packer_add alone */
+    void *user;
+    void *owned; /* freed with the packer, which takes it over where it is created; NULL: nothing */
+} clf_row_packer_params;
+
+/* The session is borrowed. INVALID_ARGUMENT: max_tokens above the model's positions. UNSUPPORTED: the model has no encoder. */
+clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out);
+
+/* Packers of embeddings, of logits of a head, and of logits of pairs: as clf_session_embed, _classify and _score_pairs make them. feed:
+ * sink, supply, user and round_tokens count. progress, failed_text and tokens of params do not. */
+clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *params, const clf_row_packer_params *feed, clf_row_packer **out);
+clf_status clfi_classify_packer(clf_session *session, const clf_classify_params *params, bool scores_pairs,
+                                const clf_row_packer_params *feed, clf_row_packer **out);
+
+void clfi_row_packer_destroy(clf_row_packer *packer); /* items that wait leave without a row. NULL is a no-op */
+
+/* The item waits for its row; it is not needed afterwards. May be called from the sink. Texts longer than max_tokens are cut.
+ * INVALID_ARGUMENT: a text whose data is NULL; ids outside the vocabulary or its types, or more than max_tokens of them. UNSUPPORTED: a
+ * text that the tokenizer does not take. */
+clf_status clfi_row_packer_add(clf_row_packer *packer, const clf_row_item *item);
+
+/* Items of this tag that have no row yet get none. */
+void clfi_row_packer_drop(clf_row_packer *packer, size_t tag);
+
+/* Items that have no row yet. */
+size_t clfi_row_packer_load(const clf_row_packer *packer);
+
+/* One pass; its rows go to the sink. No-op where nothing waits. */
+clf_status clfi_row_packer_step(clf_row_packer *packer);
+
+/* Texts, tokens, truncated texts and passes so far; no times. */
+clf_embed_stats clfi_row_packer_stats(const clf_row_packer *packer);
+
+#endif

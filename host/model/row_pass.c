@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes with checked rows. */
+#include "model/row_pass.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "kernel/row_check.h"
+#include "model/finite.h"
+#include "model/portable.h"
+#include "runtime/rehearsal.h"
+
+/* One pass over a batch and the check of its rows, without reading them. */
+typedef struct packed_pass {
+    clf_session *session;
+    const clf_row_pass *pass;
+    const clf_token_batch *batch;
+    clf_view rows, flagged;
+} packed_pass;
+
+static clf_status enqueue(void *user)
+{
+    const packed_pass *p = user;
+    CLF_TRY(p->pass->run(p->session, p->pass->user, p->batch, &p->rows));
+    return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
+}
+
+static clf_status run_packed(clf_session *session, const clf_row_pass *pass, const clf_token_batch *batch, float *out, int32_t *flags)
+{
+    const int64_t sequences = batch->sequences;
+    packed_pass p = {.session = session, .pass = pass, .batch = batch};
+    CLF_TRY(clfi_view_temporary(session->context, CLF_F32, 2, (int64_t[]){sequences, (int64_t)pass->width}, &p.rows));
+    CLF_TRY(clfi_view_temporary(session->context, CLF_I32, 1, &sequences, &p.flagged));
+    if (!session->is_rehearsed)
+        CLF_TRY(clfi_rehearse(session->context, enqueue, &p));
+    session->is_rehearsed = true;
+    CLF_TRY(enqueue(&p));
+    CLF_TRY(clfi_buffer_read(p.rows.buffer, (size_t)p.rows.offset * sizeof *out, out, (size_t)sequences * pass->width * sizeof *out));
+    return clfi_buffer_read(p.flagged.buffer, (size_t)p.flagged.offset * sizeof *flags, flags, (size_t)sequences * sizeof *flags);
+}
+
+static clf_status run_once(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
+{
+    clf_token_batch batch;
+    CLF_TRY(clfi_session_pack(session, s->ids, s->type_ids, s->offsets, s->count, &batch));
+    const clf_arena_mark mark = clfi_arena_top(session->context);
+    const clf_status st = run_packed(session, pass, &batch, out, flags);
+    clfi_arena_release(session->context, mark);
+    return st;
+}
+
+/* Marks the corrupt rows; returns whether there are any. */
+static bool mark_corrupt(const clf_row_pass *pass, const clf_sequences *s, const int32_t *flags, bool *is_corrupt)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++) {
+        const bool is_zero = !(flags[i] & CLFI_ROW_NOT_ZERO) && s->offsets[i + 1] > s->offsets[i];
+        is_corrupt[i] = (flags[i] & CLFI_ROW_NOT_FINITE) || (is_zero && !pass->may_be_zero);
+        any |= is_corrupt[i];
+    }
+    return any;
+}
+
+/* Once more on the portable engines. */
+static clf_status run_again(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
+{
+    clf_session *portable;
+    clfi_log(session->context, CLF_LOG_ERROR, "%s: a row is not finite or all zero: its batch is computed again on the portable engines",
+             pass->what);
+    CLF_TRY(clfi_session_portable(session, &portable));
+    return run_once(portable, pass, s, out, flags);
+}
+
+clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, bool *is_corrupt)
+{
+    int32_t *flags;
+    CLF_TRY(clfi_alloc(s->count, sizeof *flags, "flags of rows", &flags));
+    clf_status st = run_once(session, pass, s, out, flags);
+    if (st == CLF_OK && mark_corrupt(pass, s, flags, is_corrupt)) {
+        st = run_again(session, pass, s, out, flags);
+        if (st == CLF_OK)
+            mark_corrupt(pass, s, flags, is_corrupt);
+    }
+    free(flags);
+    return st;
+}
+
+clf_status clfi_row_fail(const clf_row_pass *pass, const float *row)
+{
+    const size_t c = clfi_find_not_finite(row, pass->width);
+    if (c == pass->width)
+        CLF_FAIL(CLF_INTERNAL, "the result is all zero");
+    CLF_FAIL(CLF_INTERNAL, "the result is not finite: element %zu is %g", c, (double)row[c]);
+}
+
+clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, const int32_t *ids, const int32_t *type_ids,
+                            const int32_t *offsets, size_t sequences, float *out)
+{
+    const clf_sequences s = {ids, type_ids, offsets, sequences};
+    bool *is_corrupt;
+    CLF_TRY(clfi_alloc(sequences, sizeof *is_corrupt, "flags of rows", &is_corrupt));
+    clf_status st = clfi_row_pass_run(session, pass, &s, out, is_corrupt);
+    for (size_t i = 0; st == CLF_OK && i < sequences; i++)
+        if (is_corrupt[i])
+            st = clfi_fail_prefix(clfi_row_fail(pass, out + i * pass->width), "%s: sequence %zu", pass->what, i);
+    free(is_corrupt);
+    return st;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass of a session's network over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. No
+ * corrupt row leaves: one that is not finite, or all zero where its sequence has tokens, is found on the device; its batch is computed
+ * again on the portable engines, once, which the context's log tells. */
+#ifndef CLFI_MODEL_ROW_PASS_H
+#define CLFI_MODEL_ROW_PASS_H
+
+#include "model/session.h"
+
+/* What becomes of a batch. */
+typedef struct clf_row_pass {
+    const char *what; /* opens messages and names the host's phase: "embed" */
+    size_t width;     /* numbers of a row */
+    /* rows [sequences, width] f32, dense, from the batch. Enqueued; temporaries are released by the caller. */
+    clf_status (*run)(clf_session *session, const void *user, const clf_token_batch *batch, const clf_view *rows);
+    const void *user;
+    bool may_be_zero; /* a row of zeros is a result like any other */
+} clf_row_pass;
+
+/* Sequences of one pass, as clf_session_embed_ids takes them. */
+typedef struct clf_sequences {
+    const int32_t *ids, *type_ids, *offsets;
+    size_t count;
+} clf_sequences;
+
+/* out [count, width]; is_corrupt [count]: rows that are corrupt on every engine. Synchronous. INVALID_ARGUMENT names the sequence. */
+clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *sequences, float *out, bool *is_corrupt);
+
+/* INTERNAL: what is wrong with a corrupt row. */
+clf_status clfi_row_fail(const clf_row_pass *pass, const float *row);
+
+/* One pass over sequences of ids; arguments and statuses as clf_session_embed_ids. */
+clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, const int32_t *ids, const int32_t *type_ids,
+                            const int32_t *offsets, size_t sequences, float *out);
+
+#endif
