@@ -7,17 +7,17 @@
 #include "base/clock.h"
 #include "runtime/profile.h"
 
-typedef struct job {
+typedef struct row_list {
     const clf_row_pass *pass;
     float *out;
     size_t done;
     size_t failed; /* a text that ends the call; else their number */
-} job;
+} row_list;
 
 /* A clf_row_sink. */
 static clf_status take_row(void *user, size_t tag, const float *row, clf_status status)
 {
-    job *j = user;
+    row_list *j = user;
     j->done++;
     if (status == CLF_OK)
         memcpy(j->out + tag * j->pass->width, row, j->pass->width * sizeof *row);
@@ -26,7 +26,7 @@ static clf_status take_row(void *user, size_t tag, const float *row, clf_status 
     return status;
 }
 
-static clf_status add_all(clf_row_packer *packer, const clf_row_texts *texts, job *j)
+static clf_status add_all(clf_row_packer *packer, const clf_row_texts *texts, row_list *j)
 {
     for (size_t i = 0; i < texts->count; i++) {
         const clf_row_item item = {.tag = i,
@@ -44,7 +44,7 @@ static clf_status add_all(clf_row_packer *packer, const clf_row_texts *texts, jo
     return CLF_OK;
 }
 
-static clf_status run_all(clf_row_packer *packer, const clf_row_texts *texts, const job *j)
+static clf_status run_all(clf_row_packer *packer, const clf_row_texts *texts, const row_list *j)
 {
     while (clfi_row_packer_load(packer) > 0) {
         CLF_TRY(clfi_row_packer_step(packer));
@@ -57,7 +57,7 @@ static clf_status run_all(clf_row_packer *packer, const clf_row_texts *texts, co
 clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, const clf_row_texts *texts, float *out,
                               clf_embed_stats *stats)
 {
-    job j = {.pass = pass, .out = out, .failed = texts->count};
+    row_list j = {.pass = pass, .out = out, .failed = texts->count};
     const clf_row_packer_params params = {.pass = pass,
                                           .prompt = texts->prompt,
                                           .max_tokens = texts->max_tokens,

@@ -19,11 +19,13 @@ static clf_text text_of(size_t i)
 }
 
 /* Tokens of a text or, with a pair, of both, as the library makes them. */
-static clf_tokens encode(const clf_tokenizer *tokenizer, size_t i, bool is_pair, clf_encoding **out)
+static clf_tokens encode(const clf_model *model, const clf_tokenizer *tokenizer, size_t i, bool is_pair, clf_encoding **out)
 {
     const clf_text text = text_of(i), pair = text_of(TEXTS - 1 - i);
+    clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
+    params.max_tokens = (size_t)clf_model_get_info(model)->max_tokens;
     CHECK_OK(clf_encoding_create(out));
-    CHECK_OK(clf_tokenizer_encode(tokenizer, &text, is_pair ? &pair : NULL, NULL, *out));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &text, is_pair ? &pair : NULL, &params, *out));
     return (clf_tokens){(*out)->ids, is_pair ? (*out)->type_ids : NULL, (*out)->length};
 }
 
@@ -52,7 +54,7 @@ static void test_embed(void **state)
     assert_true(width <= WIDTH_MOST);
     for (size_t i = 0; i < TEXTS; i++) {
         texts[i] = text_of(i);
-        tokens[i] = encode(tokenizer, i, false, &encodings[i]);
+        tokens[i] = encode(model, tokenizer, i, false, &encodings[i]);
     }
     params.batch_tokens = 12;
     CHECK_OK(clf_model_embed(model, texts, TEXTS, &params, want, NULL));
@@ -102,7 +104,7 @@ static void test_classify(void **state)
     assert_true(labels > 0 && labels <= LABELS_MOST);
     for (size_t i = 0; i < TEXTS; i++) {
         pairs[i] = (clf_text_pair){text_of(i), text_of(TEXTS - 1 - i)};
-        tokens[i] = encode(tokenizer, i, true, &encodings[i]);
+        tokens[i] = encode(model, tokenizer, i, true, &encodings[i]);
     }
     params.batch_tokens = 16;
     CHECK_OK(clf_model_classify(model, pairs, TEXTS, &params, want, NULL, NULL));
