@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE: the examples of README.md are lines of tests/cli/example.c and example.py, in their order; nothing else stands in them.
-# The programs of include/README.md are example.c and example_chat.c, whole.
+# readme.sh SOURCE: README.md's example is lines of tests/cli/example.c in their order, and nothing else. include/README.md has the programs
+# example.c and example_chat.c whole, and lines of example.py.
 # Every file that README.md and its sisters link to exists.
 status=0
 
@@ -18,8 +18,8 @@ inside() {
 
 wanted=$(mktemp)
 for language in c python; do
-    case $language in c) file=$1/tests/cli/example.c ;; *) file=$1/tests/cli/example.py ;; esac
-    block $language "$1/README.md" >"$wanted"
+    case $language in c) file=$1/tests/cli/example.c page=README.md ;; *) file=$1/tests/cli/example.py page=include/README.md ;; esac
+    block $language "$1/$page" >"$wanted"
     inside "$file" "$wanted" || status=1
 done
 block c "$1/include/README.md" >"$wanted"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The manual page, README.md and --help agree: every command, every option of each, and no other. usage: test_manual.py PROGRAM DATA"""
+"""The manual page and --help agree: every command, every option of each, and no other. usage: test_manual.py PROGRAM DATA"""
 import os
 import re
 import shlex
@@ -57,8 +57,6 @@ def arguments(line):
 
 with open(os.path.join(os.path.dirname(os.path.abspath(program)), "clformer.1"), encoding="utf-8") as file: # made from the program's rows
     page = sections(file.read())
-with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
-    readme = file.read()
 common = documented(page.get("COMMON OPTIONS", []))
 heads = dict(re.findall(r"^\.TP\n\.B[IR]? ([a-z]+)(.*)", plain("\n".join(page["COMMANDS"])), re.M))
 commands = re.findall(r"^  ([a-z]+) ", told("--help").split("commands:")[1], re.M)
@@ -87,8 +85,6 @@ for name, section in names:
     usage = " ".join(told(*name.split(), "--help").partition("\n\n")[0].split())
     if name in heads and arguments(usage.partition("[OPTIONS]")[2]) != arguments(heads[name]):
         fail(f"the manual says {heads[name]!r} of {name}, --help {usage!r}")
-    if f"clformer {section.split()[0]}" not in readme:
-        fail("README.md lacks the command", section)
 # An option's words stand once: where three commands share them, below COMMON OPTIONS.
 with open(os.path.join(os.path.dirname(os.path.abspath(program)), "clformer.1"), encoding="utf-8") as file:
     rows = Counter(re.findall(r"^\.TP\n(.*-.*\n[^.].*)$", file.read(), re.M))
