@@ -215,7 +215,8 @@ static const cli_command commands[] = {
 
 static void print_usage(FILE *stream)
 {
-    fprintf(stream, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]\n\nTransformers on every OpenCL device.\n\ncommands:\n");
+    cli_print_text(stream, 0, 4, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]");
+    fprintf(stream, "\nTransformers on every OpenCL device.\n\ncommands:\n");
     for (size_t i = 0; i < COUNT(commands); i++)
         cli_print_entry(stream, commands[i].name, NAME_COLUMNS, commands[i].summary);
     putc('\n', stream);

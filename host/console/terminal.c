@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20 };
+enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20, NARROW_INDENT = 8 };
 
 int cli_terminal_columns(int fd)
 {
@@ -62,10 +62,16 @@ int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
     return used + is_cut;
 }
 
+static int line_width(FILE *stream)
+{
+    const int columns = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
+    return columns ? columns : USUAL_COLUMNS;
+}
+
 /* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. */
 static void print_words(FILE *stream, int indent, int used, const char *text)
 {
-    const int columns = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO), width = columns ? columns : USUAL_COLUMNS;
+    const int width = line_width(stream);
     const bool wraps = width - indent >= LEAST_COLUMNS; /* else every word would be a line */
     bool is_first = true;                               /* in its line */
     for (const char *at = text; *at; is_first = false) {
@@ -88,7 +94,8 @@ void cli_print_text(FILE *stream, int first, int indent, const char *text)
 
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
 {
-    const int indent = columns + 3;
+    const bool is_narrow = line_width(stream) - columns - 3 < LEAST_COLUMNS; /* then every text stands below its name */
+    const int indent = is_narrow ? NARROW_INDENT : columns + 3;
     const int size = fprintf(stream, "  %s", name); /* two spaces at least before the text */
     const int used = size < indent ? size + fprintf(stream, "%*s", indent - size, "") : fprintf(stream, "\n%*s", indent, "") - 1;
     print_words(stream, indent, used, text);

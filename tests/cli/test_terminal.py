@@ -87,7 +87,7 @@ def help_fits():
             fail(args, "in a pipe: lines of more than 80 columns", wide(piped, 80))
         if any(re.match(r"  (-.,|   ) --\S+ \S+ \S", line[:33]) for line in piped.split("\n")):
             fail(args, "in a pipe: a text that begins too early")
-        for columns in (60, 84, 160):
+        for columns in (40, 60, 84, 160):
             status, got = on_terminal(*args, columns=columns)
             told = got.decode()
             if status or told.split() != piped.split():
