@@ -188,7 +188,8 @@ static const clf_account_row rows[] = {
      "tokenizer_class backend added_tokens_decoder additional_special_tokens extra_special_tokens model_specific_special_tokens bos_token "
      "eos_token unk_token sep_token pad_token cls_token mask_token add_prefix_space trim_offsets add_bos_token add_eos_token legacy "
      "do_lower_case strip_accents tokenize_chinese_chars split_special_tokens truncation_side model_max_length max_len model_input_names "
-     "chat_template chat_control_tokens separate_vocabs"},
+     "chat_template chat_control_tokens separate_vocabs clean_up_tokenization_spaces "
+     "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, by_batch,
      "padding_side pad_token_type_id pad_to_multiple_of max_length stride truncation_strategy truncation"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, by_files,

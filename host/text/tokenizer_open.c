@@ -9,6 +9,7 @@
 #include "io/json.h"
 #include "io/model_directory.h"
 #include "text/tokenizer_class.h"
+#include "text/tokenizer_clean_up.h"
 #include "text/tokenizer_files.h"
 #include "text/tokenizer_gguf.h"
 #include "text/tokenizer_marian.h"
@@ -39,6 +40,7 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
     CLF_TRY(clfi_json_opt_bool(config, name, "split_special_tokens", false, &tokenizer->splits_special));
     CLF_TRY(clfi_json_opt_array(config, name, "chat_control_tokens", &chat_tokens));
     tokenizer->chat_tokens = json_incref((json_t *)chat_tokens);
+    CLF_TRY(clfi_tokenizer_clean_up(config, name, tokenizer));
     return read_side(config, name, tokenizer);
 }
 
@@ -66,20 +68,6 @@ done:
     free(path);
     free(spm);
     free(vocab);
-    return st;
-}
-
-/* A key of a file of JSON; false where the key or the file is not there. */
-static clf_status read_flag(const char *directory, const char *name, const char *key, bool *out)
-{
-    char *path = NULL;
-    json_t *json = NULL;
-    *out = false;
-    clf_status st = clfi_json_read_in(directory, name, &path, &json);
-    if (st == CLF_OK && json)
-        st = clfi_json_opt_bool(json, path, key, false, out);
-    json_decref(json);
-    free(path);
     return st;
 }
 
@@ -256,16 +244,28 @@ clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
 
 static clf_status open_target(const char *directory, clf_tokenizer **out)
 {
-    char *spm = NULL, *vocab = NULL;
-    bool is_separate; /* which transformers takes for false where it is absent */
+    char *spm = NULL, *vocab = NULL, *path = NULL;
+    json_t *config = NULL;
+    clf_tokenizer *tokenizer = NULL;
+    bool is_separate = false; /* which transformers takes for false where it is absent */
     clf_status st;
-    CLF_TRY(read_flag(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], "separate_vocabs", &is_separate));
-    if (!is_separate)
-        return open_files(directory, out);
-    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_SPM], &spm));
-    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_VOCAB], &vocab));
-    CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
+    CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &path, &config));
+    if (config)
+        CLF_GOTO(clfi_json_opt_bool(config, path, "separate_vocabs", false, &is_separate));
+    if (!is_separate) {
+        CLF_GOTO(open_files(directory, &tokenizer));
+    } else {
+        CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_SPM], &spm));
+        CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_VOCAB], &vocab));
+        CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, &tokenizer));
+        CLF_GOTO(clfi_tokenizer_clean_up(config, path, tokenizer));
+    }
+    *out = tokenizer;
+    tokenizer = NULL;
 done:
+    clf_tokenizer_destroy(tokenizer);
+    json_decref(config);
+    free(path);
     free(spm);
     free(vocab);
     return st;

@@ -239,6 +239,34 @@ def check_long(folder):
             fail(f"logits of {length} tokens with n_positions {positions}: {logits.stderr}")
 
 
+def check_clean_up(folder):
+    """clean_up_tokenization_spaces takes spaces out of texts that are decoded, but of BPE (transformers 5)."""
+    key, replaced = "clean_up_tokenization_spaces", ((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"))
+    for name, forced in (("t5", None), ("marian", None), ("bart", False), ("bart", True)):
+        copy = os.path.join(folder, "clean")
+        shutil.copytree(os.path.join(families, name), copy, copy_function=shutil.copyfile)
+        path = os.path.join(copy, "tokenizer_config.json")
+        if not os.path.exists(path):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("{}")
+        source = "the cat , the dog ! a , b ."
+        ids = run("tokenize", copy, source).stdout.strip("[]\n").split(", ")
+        texts = []
+        for is_on in (False, True):
+            change_json(path, lambda config, on=is_on: config.update({key: on, **({} if forced is None else {
+                key + "_for_bpe_even_though_it_will_corrupt_output": forced})}))
+            texts.append((run("detokenize", copy, *ids).stdout, run("translate", copy, source, "-n", "20").stdout))
+        wanted = texts[0]
+        for old, new in replaced if forced is not False else ():
+            wanted = tuple(text.replace(old, new) for text in wanted)
+        if texts[1] != wanted or (forced is not False and texts[0][0] == texts[1][0]):
+            fail(f"{name}: {key}: {texts}, expected {wanted}")
+        change_json(path, lambda config: config.update({key: "yes"}))
+        if f'"{key}": expected true or false' not in run("translate", copy, source, status=1).stderr:
+            fail(f"{name}: {key} that is a text")
+        shutil.rmtree(copy)
+
+
 check_languages()
 with tempfile.TemporaryDirectory() as temporary:
     names = folders(families)
@@ -252,5 +280,6 @@ with tempfile.TemporaryDirectory() as temporary:
         check_tables(entry, prefix, temporary)
     check_rules(temporary)
     check_long(temporary)
+    check_clean_up(temporary)
     check_refusals(temporary)
 finish()

@@ -14,7 +14,7 @@
 #include "support/check.h"
 #include "support/temp.h"
 
-enum { KEY_BYTES = 64 };
+enum { KEY_BYTES = 96 };
 
 /* A configuration of each family, and of each of its forms. */
 static const struct {
