@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tied tables: names by their roles, and comparisons. */
+/* Tables by the names of their roles, and comparisons. */
 #include "model/tied_tables.h"
 
 #include <string.h>
@@ -39,6 +39,21 @@ void clfi_tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, c
         config->is_generator_tied = false;
         config->is_generator_shared = true;
     }
+}
+
+static void take_positions(const clf_weight_lookup *lookup, const clf_weight_name *rows, clf_embedding_config *embedding)
+{
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    if (rows && embedding->positions == CLF_POSITIONS_SINUSOIDAL_HALVES && find(lookup, rows, CLF_WEIGHT_POSITIONS, name))
+        embedding->positions = CLF_POSITIONS_LEARNED;
+}
+
+void clfi_take_positions(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config)
+{
+    clf_weight_lookup lookup = {is_there, checkpoint, ""};
+    lookup.prefix = clfi_weight_prefix(&lookup, names);
+    take_positions(&lookup, names->encoder, &config->source);
+    take_positions(&lookup, names->decoder, &config->target);
 }
 
 static bool is_copy_of_rows(const clf_checkpoint *checkpoint, const clf_weight_name *rows, const char *prefix, const char *name,

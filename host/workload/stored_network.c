@@ -40,6 +40,7 @@ static clf_status load(clfi_stored_network *model)
 {
     CLF_TRY(clfi_checkpoint_load(model->checkpoint));
     clfi_tie_generator(model->checkpoint, model->names, &model->config);
+    clfi_take_positions(model->checkpoint, model->names, &model->config);
     model->lookup.prefix = clfi_weight_prefix(&model->lookup, model->names);
     return CLF_OK;
 }

@@ -15,7 +15,7 @@ import sys
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -163,6 +163,7 @@ FAMILIES = {
     "marian": (marian, unigram, [0], 0),
     "marian_pieces": (lambda: marian(Pieces), Pieces, [0], 0),
     "marian_apart": (marian_apart, TwoVocabularies, [2], 2),
+    "marian_positions": (marian, unigram, [0], 0),
     "bart_rules": (bart, byte_level, [2, 0], None),
 }
 # What generation_config.json says beside tokens to begin and to end with.
@@ -242,6 +243,13 @@ def save(model, folder, has_own_head):
     os.chmod(os.path.join(folder, "model.safetensors"), 0o644)
 
 
+def store_positions(folder):
+    """A table of the encoder's positions that is no sinusoids, as a file may have it; transformers takes what is stored."""
+    path, table = os.path.join(folder, "model.safetensors"), torch.randn(80, 24, generator=torch.Generator().manual_seed(11)).half()
+    save_file({**load_file(path), "model.encoder.embed_positions.weight": table}, path, {"format": "pt"})
+    return table
+
+
 def settings_of(name, start, banned):
     settings = {"decoder_start_token_id": start[0], "eos_token_id": 2 if len(start) > 1 else 1}
     if len(start) > 1:
@@ -273,6 +281,7 @@ def make(name):
     tokenizer = create_tokenizer()
     tokenizer.save(os.path.join(folder, "tokenizer.json"))
     save(model, folder, has_own_head)
+    table = store_positions(folder) if name == "marian_positions" else None
     write_generation_config(folder, settings_of(name, start, banned))
     golden = []
     with Double():
@@ -284,6 +293,8 @@ def make(name):
         if name.startswith("marian"):
             for side in (double.model.encoder, double.model.decoder):
                 side.embed_positions.weight.data = side.embed_positions.create_weight().data.double()
+        if table is not None:
+            double.model.encoder.embed_positions.weight.data = table.double()
         for text in TEXTS:
             ids = tokenizer.encode(text).ids
             tokens, least = go_on_by_rules(double, name, ids, start) if name in RULES else go_on(double, ids, start, banned)
