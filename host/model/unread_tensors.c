@@ -3,6 +3,7 @@
 #include "model/unread_tensors.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,6 +42,20 @@ static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows,
     return false;
 }
 
+/* A weight that was taken by its name behind this network's prefix, and that the file has again behind another, with other numbers. */
+static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor_readers *r, const char *name)
+{
+    char taken[CLFI_WEIGHT_NAME_BYTES];
+    for (const char *const *prefix = r->names->prefixes; prefix && *prefix; prefix++) {
+        if (strcmp(*prefix, r->prefix) == 0 || strncmp(name, *prefix, strlen(*prefix)) != 0)
+            continue;
+        const int length = snprintf(taken, sizeof taken, "%s%s", r->prefix, name + strlen(*prefix));
+        if (length > 0 && (size_t)length < sizeof taken && r->is_taken(r->user, taken) && !clfi_checkpoint_is_copy(checkpoint, name, taken))
+            return true;
+    }
+    return false;
+}
+
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *r)
 {
     clf_checkpoint_tensor tensor;
@@ -50,6 +65,9 @@ clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf
         if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor) ||
             clfi_is_copy_of_table(checkpoint, r->names, r->prefix, tensor.name, r->is_taken, r->user))
             continue;
+        if (is_second_version(checkpoint, r, tensor.name))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: the file has this weight twice, with other numbers behind \"%s\" (leave one of them out)",
+                     clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->prefix);
         if (r->takes_all || is_of_rows(r, r->names->encoder, tensor.name) || is_of_rows(r, r->names->decoder, tensor.name))
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a network of model_type \"%s\" with this configuration has no such part",
                      clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->model_type);

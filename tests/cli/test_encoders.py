@@ -86,6 +86,13 @@ def check_other_networks(folder):
         done = run("embed", copy, "a")
         if done.returncode != (0 if is_taken else 1) or (not is_taken and f'{name}: a network of model_type "bert"' not in done.stderr):
             fail(name, done.returncode, done.stderr)
+    twice = {name.removeprefix("bert."): value for name, value in tensors.items() if name.startswith("bert.embeddings.LayerNorm")}
+    for is_same in (True, False):
+        write_safetensors(path, {**tensors, **{name: (kind, shape, raw if is_same else bytes(len(raw)))
+                                               for name, (kind, shape, raw) in twice.items()}})
+        done = run("embed", copy, "a")
+        if not twice or done.returncode != (0 if is_same else 1) or (not is_same and "the file has this weight twice" not in done.stderr):
+            fail("a weight that is there twice", is_same, done.returncode, done.stderr)
 
 
 def check_zero(folder):
