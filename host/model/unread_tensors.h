@@ -15,7 +15,8 @@ typedef struct clf_tensor_readers {
 } clf_tensor_readers;
 
 /* UNSUPPORTED: a weight that is there twice with different numbers, or a tensor that was not taken, by its name; but for tensors with the
- * bits of a table of tokens, buffers that are computed, masks, parts for pictures; and none where config_kwargs change the configuration. */
+ * bits of a table of tokens, buffers that are computed, masks and parts for pictures. Nothing is refused where config_kwargs change the
+ * configuration. */
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *readers);
 
 #endif
