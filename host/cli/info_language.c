@@ -194,10 +194,10 @@ clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, cons
     size_t count;
     const int32_t *ends = clf_model_end_tokens(model, &count);
     const clf_tokenizer *tokenizer = model->target ? model->target : model->tokenizer;
-    json_t *list = json_array();
     if (clfi_is_gguf(path))
         CLF_TRY(add_metadata(info, path));
     CLF_TRY(add_template(info, path));
+    json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const char *token = clf_tokenizer_token(tokenizer, ends[i]);
         cli_info_append(info, list, token ? token : "?");
