@@ -76,6 +76,16 @@ clf_status clfi_transformer_settings_read(const char *network_directory, json_t 
     return CLF_OK;
 }
 
+clf_status clfi_transformer_settings_open(const char *directory, json_t **out, const char **name)
+{
+    char *network;
+    *out = NULL;
+    CLF_TRY(clfi_network_directory(directory, &network));
+    const clf_status st = clfi_transformer_settings_read(network, out, name);
+    free(network);
+    return st;
+}
+
 bool clfi_is_transformer_settings(const char *name)
 {
     for (size_t i = 0; i < COUNT(settings_names); i++)

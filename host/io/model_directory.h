@@ -30,6 +30,9 @@ clf_status clfi_network_directory(const char *directory, char **out);
  * ..._xlnet_; the first that is there and not empty. *out NULL: none. *name: the file's, static storage. FORMAT: no object; IO. */
 clf_status clfi_transformer_settings_read(const char *network_directory, json_t **out, const char **name);
 
+/* The same of a model's directory, whose network may lie in a folder. Statuses also those of clfi_network_directory. */
+clf_status clfi_transformer_settings_open(const char *directory, json_t **out, const char **name);
+
 /* Whether the file's name is one of those seven. */
 bool clfi_is_transformer_settings(const char *name);
 

@@ -232,17 +232,13 @@ static clf_status add_arguments(const json_t *settings, const char *name, clf_di
 
 static clf_status add_settings(const char *directory, clf_directory_account *account)
 {
-    char *network;
     const char *name;
     json_t *settings;
-    CLF_TRY(clfi_network_directory(directory, &network));
-    clf_status st = clfi_transformer_settings_read(network, &settings, &name);
-    if (st == CLF_OK)
-        st = add(settings, CLFI_TRANSFORMER_SETTINGS, NULL, name, account);
+    CLF_TRY(clfi_transformer_settings_open(directory, &settings, &name));
+    clf_status st = add(settings, CLFI_TRANSFORMER_SETTINGS, NULL, name, account);
     if (st == CLF_OK && settings)
         st = add_arguments(settings, name, account);
     json_decref(settings);
-    free(network);
     return st;
 }
 

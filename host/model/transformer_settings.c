@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "io/checkpoint.h"
@@ -138,14 +137,12 @@ static clf_status check_all(const json_t *arguments, const char *name, const cha
 clf_status clfi_arguments_check(const char *directory, const json_t *config)
 {
     clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
-    char *network;
     const char *name, *found;
     const json_t *arguments = NULL;
     json_t *settings = NULL, *unknown = NULL;
     int64_t labels;
     clf_status st;
-    CLF_TRY(clfi_network_directory(directory, &network));
-    CLF_GOTO(clfi_transformer_settings_read(network, &settings, &name));
+    CLF_TRY(clfi_transformer_settings_open(directory, &settings, &name));
     if (settings)
         CLF_GOTO(clfi_transformer_arguments(settings, name, "config_kwargs", "config_args", &found, &arguments));
     if (arguments) {
@@ -157,7 +154,6 @@ clf_status clfi_arguments_check(const char *directory, const json_t *config)
 done:
     json_decref(unknown);
     json_decref(settings);
-    free(network);
     clfi_directory_account_clear(&account);
     return st;
 }

@@ -73,16 +73,12 @@ done:
 
 clf_status clfi_tokenizer_lowers(const char *directory, bool *out)
 {
-    char *network;
     const char *name;
-    json_t *settings = NULL;
+    json_t *settings;
     *out = false;
-    CLF_TRY(clfi_network_directory(directory, &network));
-    clf_status st = clfi_transformer_settings_read(network, &settings, &name);
-    if (st == CLF_OK && settings)
-        st = clfi_json_opt_bool(settings, name, "do_lower_case", false, out);
+    CLF_TRY(clfi_transformer_settings_open(directory, &settings, &name));
+    const clf_status st = settings ? clfi_json_opt_bool(settings, name, "do_lower_case", false, out) : CLF_OK;
     json_decref(settings);
-    free(network);
     return st;
 }
 
