@@ -3,7 +3,6 @@
 #include "clformer/classify.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/options.h"
@@ -108,22 +107,18 @@ clf_status clfi_classify_packer(clf_session *session, const clf_classify_params 
 {
     clf_classify_params own;
     clf_row_packer_params all = *feed;
-    clf_row_pass *pass;
+    clf_row_pass pass, *kept;
     CLF_TRY(clf_classify_params_read(params, &own));
     all.prompt = NULL;
     if (scores_pairs)
         CLF_TRY(settle_pairs(session->model, &all.prompt));
-    CLF_TRY(clfi_alloc(1, sizeof *pass, "packer", &pass));
-    clf_status st = settle(session->model, scores_pairs ? "score pairs" : "classify", pass);
-    all.pass = pass;
+    CLF_TRY(settle(session->model, scores_pairs ? "score pairs" : "classify", &pass));
+    CLF_TRY(clfi_alloc(1, sizeof *kept, "packer", &kept));
+    *kept = pass;
+    all.pass = all.owned = kept;
     all.max_tokens = own.max_tokens;
     all.batch_tokens = own.batch_tokens;
-    all.owned = pass;
-    if (st == CLF_OK)
-        st = clfi_row_packer_create(session, &all, out);
-    if (st != CLF_OK)
-        free(pass);
-    return st;
+    return clfi_row_packer_create(session, &all, out);
 }
 
 clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count, const clf_classify_params *params, float *logits,

@@ -149,7 +149,7 @@ static clf_status settle_prompt(const clf_model *model, const clf_embed_params *
     return CLF_OK;
 }
 
-/* What a call's parameters make of a model. */
+/* How a call embeds: the parameters and the model's settings together. */
 typedef struct embedding {
     clf_row_pass pass;
     clf_sentence_choice choice;
@@ -195,18 +195,18 @@ clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *param
     CLF_TRY(clf_embed_params_read(params, &own));
     own.tokens = NULL;
     CLF_TRY(clfi_alloc(1, sizeof *how, "packer", &how));
-    clf_status st = settle(session->model, &own, how);
+    const clf_status st = settle(session->model, &own, how);
+    if (st != CLF_OK) {
+        free(how);
+        return st;
+    }
     clf_row_packer_params all = *feed;
     all.pass = &how->pass;
     all.prompt = how->prompt;
     all.max_tokens = own.max_tokens;
     all.batch_tokens = own.batch_tokens;
     all.owned = how;
-    if (st == CLF_OK)
-        st = clfi_row_packer_create(session, &all, out);
-    if (st != CLF_OK)
-        free(how);
-    return st;
+    return clfi_row_packer_create(session, &all, out);
 }
 
 /* Without a session of the caller's: the model's own. */

@@ -31,7 +31,7 @@ struct clf_row_packer {
     clf_embed_stats stats;
 };
 
-clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out)
+static clf_status make_packer(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out)
 {
     const clf_model *model = session->model;
     clf_row_packer *packer;
@@ -46,6 +46,14 @@ clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_par
                         !model->sentence.config.lacks_types; /* a tokenizer may tell pairs apart where the network cannot */
     *out = packer;
     return CLF_OK;
+}
+
+clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out)
+{
+    const clf_status st = make_packer(session, params, out);
+    if (st != CLF_OK)
+        free(params->owned);
+    return st;
 }
 
 void clfi_row_packer_destroy(clf_row_packer *packer)

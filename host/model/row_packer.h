@@ -37,7 +37,7 @@ typedef struct clf_row_packer_params {
     clf_row_sink sink;
     clf_row_supply supply; /* NULL: items come by clfi_row_packer_add alone */
     void *user;
-    void *owned; /* freed with the packer, which takes it over where it is created; NULL: nothing */
+    void *owned; /* freed with the packer, or where it cannot be created; NULL: nothing */
 } clf_row_packer_params;
 
 /* The session is borrowed. INVALID_ARGUMENT: max_tokens above the model's positions. UNSUPPORTED: the model has no encoder. */
