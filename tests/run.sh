@@ -309,7 +309,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
         part "all three OpenCL implementations were there" 0 check_implementations
         part "a sample of calls failed once" "$(minutes_of 5)" run_ctest build -L '^faults$'
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
-        part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
+        part "PoCL shown as nine GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-g1 -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF

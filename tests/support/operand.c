@@ -200,6 +200,11 @@ bool only_small_cases(void)
     return small && small[0] && strcmp(small, "0") != 0;
 }
 
+size_t long_text_bytes(void)
+{
+    return only_small_cases() ? 125000 : 1000000;
+}
+
 bool takes_case(size_t index, bool is_small)
 {
     const char *share = getenv("CLF_TEST_SHARE");

@@ -55,6 +55,9 @@ double operand_rounding(clf_dtype dtype, double magnitude);
 /* True when the environment asks for tiny cases only (CLF_TEST_SMALL=1, for interpreters). */
 bool only_small_cases(void);
 
+/* Bytes of a long text: a million, an eighth of it with CLF_TEST_SMALL=1, because sanitizers take five times as long. */
+size_t long_text_bytes(void);
+
 /* Whether a test runs case `index` of its list: a small one always; another unless only small ones are asked for, and with
  * CLF_TEST_SHARE=1-3/4 the second to fourth of every four, with 0-0/4 the others, so that implementations tested one after another share
  * a list. */
