@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the result of a product has besides its sums, for kernels that ask while they run. It costs a CPU some comparisons per tile, and
- * spares the program one variant of the kernel for each combination. Included before gemm_common.cl, whose RESULT_PARAMETERS these are. */
+/* Tests at run time whether a product has a bias, a residual, column blocks or batches. A CPU spends some comparisons per tile on them, and
+ * the program compiles one kernel where it had one for each combination. Include this before gemm_common.cl, which tests RESULT_PARAMETERS
+ * by these names. */
 #define HAS_BIAS (bias != 0)
 #define HAS_RESIDUAL (residual != 0)
 #define HAS_BLOCKS (column_block > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer perplexity: how well a language model foretells a text. */
+/* clformer perplexity: how well a language model predicts a text. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a pool's devices: chosen, started, waited for, ended. What they work at is jobs/pool.c's. */
+/* Starts, awaits and ends the processes of a pool, one for each device. jobs/pool.c gives them work. */
 #ifndef CLFI_JOBS_POOL_MEMBERS_H
 #define CLFI_JOBS_POOL_MEMBERS_H
 

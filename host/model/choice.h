@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next tokens are chosen from: the device finds the largest logits of each row, checks the row, and sums its weights, so that the
- * host reads a few numbers of a row and not its logits. */
+/* Prepares the choice of next tokens: the device finds the largest logits of each row, checks the row for values that are not finite, and
+ * sums its weights. So the host reads a few numbers of a row and not all its logits. */
 #ifndef CLFI_MODEL_CHOICE_H
 #define CLFI_MODEL_CHOICE_H
 

@@ -57,7 +57,7 @@ clf_status clfi_model_config_expect(const json_t *config, const clf_expected_fla
 /* Keys that a network of the family must not have; null is as good as missing. UNSUPPORTED: one of them. */
 clf_status clfi_model_config_absent(const json_t *config, const char *const *keys, size_t count);
 
-/* Of an encoder-decoder, whose is_causal transformers takes for both stacks. UNSUPPORTED: it is there. */
+/* Refuses is_causal of an encoder-decoder, which transformers applies to both stacks. UNSUPPORTED: config.json has the key. */
 clf_status clfi_model_config_one_way(const json_t *config);
 
 #endif

@@ -21,7 +21,7 @@ clf_status clfi_network_as_encoder(const clf_family *family, clf_network_config 
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out);
 
-/* What clfi_network_open's network takes of the device; the checkpoint stays the caller's, and its tensors are known afterwards. */
+/* The device memory that clfi_network_open's network needs. The caller keeps the checkpoint, whose tensors are known afterwards. */
 clf_status clfi_network_plan(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *out);
 
