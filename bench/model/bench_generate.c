@@ -246,7 +246,7 @@ int main(int argc, char **argv)
     clfi_engine_list engines;
     bench_row read;
     BENCH_OK(clf_context_create(&params, &context));
-    BENCH_OK(clf_model_open_with(context, argv[1], &model_params, &model));
+    BENCH_OK(clf_model_open(context, argv[1], &model_params, &model));
     m.weights = weight_bytes(argv[1]);
     create(&g, model);
     BENCH_OK(clfi_peak_bandwidth(&reads, CLFI_PEAK_READ, READ_BYTES, READ_BYTES, NULL));

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "model/model.h"
+#include "model/session.h"
 #include "model/pronouncer.h"
 
 /* Labels as they come: copies in a list that knows its room. */
@@ -55,15 +55,17 @@ static clf_status label_tokens(const clf_model *model, const clf_encoding *encod
     return CLF_OK;
 }
 
-clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out)
+clf_status cli_attention_of_text(clf_session *session, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out)
 {
     clf_encoding encoding = CLF_ENCODING_INIT;
     clf_tensor *weights = NULL;
     cli_attention_map map = {0};
+    const clf_model *model = session->model;
     clf_status st;
     CLF_GOTO(encode(model, text, max_tokens, &encoding));
     CLF_GOTO(label_tokens(model, &encoding, &map));
-    CLF_GOTO(clf_model_attention_ids(model, encoding.ids, encoding.type_ids, encoding.length, layer, &weights));
+    const clf_tokens tokens = {encoding.ids, encoding.type_ids, encoding.length};
+    CLF_GOTO(clf_session_attention(session, &tokens, layer, &weights));
     CLF_GOTO(download(weights, &map));
     map.what = "attention weights";
     map.layer = layer;

@@ -27,7 +27,7 @@ typedef struct cli_attention_picture {
 } cli_attention_picture;
 
 /* Weights of an encoder for the tokens of a text, cut after max_tokens (0: as the model says) with a notice on standard error. */
-clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out);
+clf_status cli_attention_of_text(clf_session *session, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out);
 
 /* Weights of an encoder-decoder for a word and the best phonemes that a beam of that width finds for it. Rows of
  * CLF_PRONOUNCE_ATTENTION_CROSS are named after what is chosen. */

@@ -79,7 +79,7 @@ static clf_status compute(attention_job *job)
     if (job->kind != KIND_SELF)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --kind decoder and cross go with encoder-decoder models");
     CLF_TRY(cli_session_open_model(&job->session, job->directory));
-    return cli_attention_of_text(job->session.model, job->text, job->max_tokens, job->layer, &job->map);
+    return cli_attention_of_text(job->session.work, job->text, job->max_tokens, job->layer, &job->map);
 }
 
 static cli_attention_picture picture_of(const attention_job *job)
@@ -286,8 +286,8 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
          CLI_CHOICE, &job.kind},
         {"scale", 0, "sqrt|head|shared", "colours by the square root, by each head's own maximum, or by one maximum for all (default)",
          CLI_CHOICE, &job.scale},
-        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without model and text; blue: below 0",
-         CLI_INPUT, &job.weights},
+        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without model and text; blue: below 0", CLI_INPUT,
+         &job.weights},
         {"batch", 0, "N", "of a file [N,H,Q,K] or [N,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
         {"labels", 0, "F", "of a file: its queries and then its keys, one per line; where they are as many, one list may name both",
          CLI_INPUT, &job.labels},

@@ -214,7 +214,7 @@ static clf_status run(cli_session *session, const char *model, const char *syste
     CLF_GOTO(check_template(model));
     CLF_GOTO(cli_session_open_model(session, model));
     c.model = session->model;
-    CLF_GOTO(clf_session_create(c.model, NULL, &c.session));
+    c.session = session->work;
     CLF_GOTO(clf_sequence_create(c.session, &c.sequence));
     c.generate.sequence = c.sequence;
     if (system)
@@ -225,7 +225,6 @@ done:
     take_back(&c, 0, c.count);
     free(c.messages);
     clf_sequence_destroy(c.sequence);
-    clf_session_destroy(c.session);
     clfi_str_free(&c.answer);
     return st;
 }

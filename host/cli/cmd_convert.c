@@ -83,15 +83,10 @@ static clf_status convert(const char *from, const char *to, const char *weights)
 /* The logits behind the text; *out_count: the vocabulary. */
 static clf_status read_logits(cli_session *session, const char *model, const char *text, float **out, size_t *out_count)
 {
-    clf_session *own;
     CLF_TRY(cli_session_open_model(session, model));
-    CLF_TRY(clf_session_create(session->model, NULL, &own));
     *out_count = (size_t)clf_model_get_info(session->model)->vocabulary;
-    clf_status st = clfi_alloc(*out_count, sizeof **out, "logits", out);
-    if (st == CLF_OK)
-        st = clf_logits(own, &(clf_text){text, strlen(text)}, 1, NULL, *out);
-    clf_session_destroy(own);
-    return st;
+    CLF_TRY(clfi_alloc(*out_count, sizeof **out, "logits", out));
+    return clf_session_logits(session->work, &(clf_text){text, strlen(text)}, 1, NULL, *out);
 }
 
 static size_t largest(const float *logits, size_t count)

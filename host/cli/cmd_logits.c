@@ -26,7 +26,8 @@ static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf
     if (!clfi_mul_size(inputs->count, vocabulary, &more) || !clfi_add_size(all->count, more, &need))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", inputs->count);
     CLF_TRY(clfi_grow(&all->values, &all->capacity, need, sizeof *all->values, "logits"));
-    CLF_TRY(cli_inputs_blame(inputs, &failed, clf_logits(session, inputs->texts, inputs->count, &params, all->values + all->count)));
+    CLF_TRY(
+        cli_inputs_blame(inputs, &failed, clf_session_logits(session, inputs->texts, inputs->count, &params, all->values + all->count)));
     cli_progress_count(progress, inputs->count);
     all->count = need;
     return CLF_OK;
@@ -34,10 +35,8 @@ static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf
 
 static clf_status logits(cli_session *session, const char *model, cli_inputs *inputs, const clf_generate_params *params, const char *output)
 {
-    clf_session *own;
     logit_rows all = {.values = NULL};
     CLF_TRY(cli_session_open_model(session, model));
-    CLF_TRY(clf_session_create(session->model, NULL, &own));
     const int64_t vocabulary = clf_model_get_info(session->model)->vocabulary;
     cli_progress progress = cli_progress_start("texts", session->context);
     clf_status st;
@@ -48,14 +47,13 @@ static clf_status logits(cli_session *session, const char *model, cli_inputs *in
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = run_window(own, inputs, watched, (size_t)vocabulary, &progress, &all);
+            st = run_window(session->work, inputs, watched, (size_t)vocabulary, &progress, &all);
     } while (st == CLF_OK && inputs->count > 0);
     if (st == CLF_OK)
         st = cli_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values);
     cli_line_clear();
     cli_generation_tell_long(session->model, long_texts);
     free(all.values);
-    clf_session_destroy(own);
     return st;
 }
 

@@ -20,11 +20,9 @@ enum { DEFAULT_WINDOW = 512, LIMIT_BYTES = 1 << 30 };
 static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, const char *name, size_t window,
                              const clf_generate_params *params, int as_json)
 {
-    clf_session *own;
     double value;
     size_t tokens, failed = SIZE_MAX;
     CLF_TRY(cli_session_open_model(session, model));
-    CLF_TRY(clf_session_create(session->model, NULL, &own));
     if (!window) {
         const int64_t positions = clf_model_get_info(session->model)->max_positions;
         window = positions < DEFAULT_WINDOW ? (size_t)positions : DEFAULT_WINDOW;
@@ -36,8 +34,7 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     watched.progress_user = &progress;
     watched.failed_text = &failed;
     cli_interrupts_say("nothing was printed: the number is that of the whole text");
-    const clf_status st = clf_perplexity(own, text, window, &watched, &value, &tokens);
-    clf_session_destroy(own);
+    const clf_status st = clf_session_perplexity(session->work, text, window, &watched, &value, &tokens);
     if (st != CLF_OK)
         return failed == 0 ? cli_contents_blame(name, st) : st;
     cli_line_clear();

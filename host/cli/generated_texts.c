@@ -187,7 +187,7 @@ static clf_status generate_window(clf_session *session, const cli_inputs *inputs
     CLF_TRY(clfi_alloc(inputs->count, sizeof *j.answers, "texts", &j.answers));
     j.count = inputs->count;
     cli_progress_window(progress, cli_inputs_share(inputs));
-    clf_status st = cli_inputs_blame(inputs, &failed, clf_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
+    clf_status st = cli_inputs_blame(inputs, &failed, clf_session_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
     if (st == CLF_OK)
         st = j.st;
     cli_interrupts_hold(false);
@@ -200,8 +200,6 @@ static clf_status generate_window(clf_session *session, const cli_inputs *inputs
 static clf_status generate_all(const cli_session *session, cli_inputs *inputs, const clf_generate_params *params,
                                const cli_generating *what, size_t *refused)
 {
-    clf_session *own;
-    CLF_TRY(clf_session_create(session->model, NULL, &own));
     cli_progress progress = cli_progress_start("tokens", session->context);
     say_printed(what, 0, 0);
     clf_status st;
@@ -211,13 +209,12 @@ static clf_status generate_all(const cli_session *session, cli_inputs *inputs, c
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = generate_window(own, inputs, watched, what, &progress, refused);
+            st = generate_window(session->work, inputs, watched, what, &progress, refused);
     } while (st == CLF_OK && inputs->count > 0);
     cli_line_clear();
     cli_generation_tell_long(session->model, long_texts);
     if (st == CLF_OK)
         print_stats(session, progress.base, clfi_now_ns() - progress.start_ns);
-    clf_session_destroy(own);
     return st;
 }
 

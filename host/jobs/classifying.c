@@ -19,8 +19,7 @@ clf_classify_params cli_classify_params(const cli_classifying *options)
 static clf_status run_windows(cli_session *session, const cli_classifying *options, bool scores_pairs, cli_inputs *inputs,
                               cli_classifying_sink sink, void *user, clf_embed_stats *stats)
 {
-    clf_model *model = cli_session_scorer(session);
-    const size_t labels = clf_model_label_count(model), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
+    const size_t labels = clf_model_label_count(cli_session_scorer(session)), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
     size_t failed = SIZE_MAX;
     clf_text_pair *pairs = NULL;
     float *logits = NULL, *scores = NULL;
@@ -43,9 +42,9 @@ static clf_status run_windows(cli_session *session, const cli_classifying *optio
                                            : (clf_text_pair){inputs->texts[i], inputs->seconds[i]};
         cli_progress_window(&progress, cli_inputs_share(inputs));
         if (scores_pairs)
-            st = clf_model_score_pairs(model, pairs, inputs->count, &params, logits, &window);
+            st = clf_session_score_pairs(session->scoring, pairs, inputs->count, &params, logits, &window);
         else
-            st = clf_model_classify(model, pairs, inputs->count, &params, logits, scores, &window);
+            st = clf_session_classify(session->scoring, pairs, inputs->count, &params, logits, scores, &window);
         CLF_GOTO(cli_inputs_blame(inputs, &failed, st));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);

@@ -71,7 +71,7 @@ clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli
             break;
         progress.passed = cli_inputs_passed_share(inputs);
         cli_progress_window(&progress, cli_inputs_share(inputs));
-        CLF_GOTO(cli_inputs_blame(inputs, &failed, clf_model_embed(session->model, inputs->texts, inputs->count, &params, rows, &window)));
+        CLF_GOTO(cli_inputs_blame(inputs, &failed, clf_session_embed(session->work, inputs->texts, inputs->count, &params, rows, &window)));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);
         CLF_GOTO(sink(user, &(cli_embedded){inputs->texts, rows, inputs->count, width, inputs->window, inputs->total}));

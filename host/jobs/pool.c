@@ -432,7 +432,7 @@ clf_status cli_pool_embed_few(cli_session *session, const cli_embedding *options
     clf_embed_stats stats = {0};
     clf_status st;
     if (!session->pool)
-        return clf_model_embed(session->model, texts, count, &params, rows, NULL);
+        return clf_session_embed(session->work, texts, count, &params, rows, NULL);
     CLF_GOTO(clfi_alloc(count, sizeof *alone, "texts", &alone));
     for (size_t i = 0; i < count; i++)
         alone[i].first = texts[i];

@@ -26,7 +26,7 @@ clf_status cli_pool_device_names(const cli_session *session, clf_str *names, clf
 clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats);
 
-/* As clf_model_embed of a few texts: by one of the devices where there are several, or by another where that is gone or is late. */
+/* As clf_session_embed of a few texts: by one of the devices where there are several, or by another where that is gone or is late. */
 clf_status cli_pool_embed_few(cli_session *session, const cli_embedding *options, const clf_text *texts, size_t count, float *rows);
 
 /* As cli_score_all, in the same way as cli_pool_embed. Windows are smaller than embed's, since a pair is much work. */

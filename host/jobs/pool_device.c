@@ -52,7 +52,7 @@ static clf_status score(cli_session *session, const cli_classifying *options, re
     for (size_t i = 0; i < count; i++)
         r->pairs[i] =
             options->query.data ? (clf_text_pair){options->query, r->texts[i]} : (clf_text_pair){r->texts[i], r->texts[count + i]};
-    return clf_model_score_pairs(cli_session_scorer(session), r->pairs, count, &params, r->rows, stats);
+    return clf_session_score_pairs(session->scoring, r->pairs, count, &params, r->rows, stats);
 }
 
 static clf_status embed(cli_session *session, const cli_embedding *options, received *r, size_t count, size_t *failed,
@@ -60,7 +60,7 @@ static clf_status embed(cli_session *session, const cli_embedding *options, rece
 {
     clf_embed_params params = cli_embed_params(options);
     params.failed_text = failed;
-    return clf_model_embed(session->model, r->texts, count, &params, r->rows, stats);
+    return clf_session_embed(session->work, r->texts, count, &params, r->rows, stats);
 }
 
 /* *failed: the text to blame, or as it was. *out_open false: the other side is gone. */

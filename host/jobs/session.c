@@ -15,7 +15,7 @@
 #include "console/progress.h"
 #include "jobs/tokenizer_note.h"
 #include "clformer/classify.h"
-#include "model/model.h"
+#include "model/session.h"
 #include "op/engines.h"
 #include "op/left_out.h"
 #include "runtime/context.h"
@@ -64,14 +64,24 @@ clf_model_params cli_session_model_params(const cli_session *session)
     return params;
 }
 
+static void close_models(cli_session *session)
+{
+    if (session->scoring != session->work)
+        clf_session_destroy(session->scoring);
+    clf_session_destroy(session->work);
+    clf_model_destroy(session->model);
+    clf_model_destroy(session->reranker);
+    session->work = session->scoring = NULL;
+    session->model = session->reranker = NULL;
+}
+
 typedef clf_status (*open_function)(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
 static clf_status open_models(cli_session *session, const char *directory, open_function open_one)
 {
     if (!session->context)
         CLF_TRY(cli_session_open(session));
-    clf_model_destroy(session->model);
-    session->model = NULL;
+    close_models(session);
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
@@ -82,6 +92,12 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
+    if (session->model->has_weights) {
+        CLF_TRY(clf_session_create(session->model, NULL, &session->work));
+        session->scoring = session->work;
+    }
+    if (session->work && session->reranker)
+        CLF_TRY(clf_session_create(session->reranker, NULL, &session->scoring));
     const uint64_t end = clfi_now_ns();
     session->load_ns += end - start;
     clfi_profile_phase(session->context, "load model", start, end);
@@ -108,7 +124,7 @@ clf_status cli_session_check_model(const cli_session *session, const char *direc
 
 clf_status cli_session_open_model(cli_session *session, const char *directory)
 {
-    return open_models(session, directory, clf_model_open_with);
+    return open_models(session, directory, clf_model_open);
 }
 
 clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine)
@@ -205,10 +221,8 @@ clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
         st = clf_context_write_trace(session->context, session->trace);
     if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)
         print_stats(session, has_processes, embed);
-    clf_model_destroy(session->model);
-    clf_model_destroy(session->reranker);
+    close_models(session);
     clf_context_destroy(session->context);
-    session->model = session->reranker = NULL;
     session->context = NULL;
     return st;
 }

@@ -24,6 +24,8 @@ typedef struct cli_session {
     char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (jobs/model_hash.h); "": not known */
     const char *reranker_directory;         /* of a cross-encoder that is opened beside the model; NULL: none */
     clf_model *reranker;                    /* NULL: what scores pairs is the model */
+    clf_session *work;                      /* on the model; NULL where it is only described */
+    clf_session *scoring;                   /* on what scores pairs; may be `work` */
     struct cli_pool *pool;                  /* processes of several devices (jobs/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *);   /* NULL where there is none */
     unsigned product_precisions;            /* of its processes, as clf_context_stats has them */

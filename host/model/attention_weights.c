@@ -17,21 +17,22 @@ done:
     return st;
 }
 
-clf_status clf_session_attention_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
-                                     clf_tensor **out)
+clf_status clf_session_attention(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out)
 {
     clf_token_batch batch;
     clf_tensor *weights;
-    if (!session || !ids || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: model or session, ids and out must not be NULL");
+    if (!session || !sequence || !sequence->ids || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: session, sequence, its ids and out must not be NULL");
     const clf_model_info *info = &session->model->info;
+    const size_t length = sequence->count;
     if (length == 0 || length > (size_t)info->max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: %zu tokens, expected 1 to %lld", length, (long long)info->max_positions);
     if (layer < 0 || layer >= info->layers)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the model has layers 0 to %lld", (long long)layer,
                  (long long)info->layers - 1);
     const int64_t tokens = (int64_t)length;
-    CLF_TRY(clfi_session_pack(session, ids, type_ids, (int32_t[]){0, (int32_t)length}, 1, &batch));
+    const clf_sequences one = {sequence->ids, sequence->type_ids, (int32_t[]){0, (int32_t)length}, 1};
+    CLF_TRY(clfi_session_pack(session, &one, &batch));
     CLF_TRY(clf_tensor_create(session->context, CLF_F32, 3, (int64_t[]){info->heads, tokens, tokens}, &weights));
     const clf_status st = run(session, &batch, layer, clfi_tensor_view(weights));
     if (st != CLF_OK) {
@@ -40,10 +41,4 @@ clf_status clf_session_attention_ids(clf_session *session, const int32_t *ids, c
     }
     *out = weights;
     return CLF_OK;
-}
-
-clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
-                                   clf_tensor **out)
-{
-    return clf_session_attention_ids(model ? model->own : NULL, ids, type_ids, length, layer, out);
 }

@@ -41,7 +41,7 @@ static clf_status run(clf_session *session, const char *what, const clf_text_pai
     clf_row_pass pass;
     CLF_TRY(clf_classify_params_read(params, &own));
     if (!session || (count && (!(texts || own.tokens) || !logits)))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: model or session, texts and logits must not be NULL", what);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: session, texts and logits must not be NULL", what);
     CLF_TRY(settle(session->model, what, &pass));
     const clf_row_texts given = {.texts = (const clf_text *)texts,
                                  .tokens = own.tokens,
@@ -119,18 +119,6 @@ clf_status clfi_classify_packer(clf_session *session, const clf_classify_params 
     all.max_tokens = own.max_tokens;
     all.batch_tokens = own.batch_tokens;
     return clfi_row_packer_create(session, &all, out);
-}
-
-clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count, const clf_classify_params *params, float *logits,
-                              float *scores, clf_embed_stats *stats)
-{
-    return clf_session_classify(model ? model->own : NULL, texts, count, params, logits, scores, stats);
-}
-
-clf_status clf_model_score_pairs(clf_model *model, const clf_text_pair *pairs, size_t count, const clf_classify_params *params,
-                                 float *logits, clf_embed_stats *stats)
-{
-    return clf_session_score_pairs(model ? model->own : NULL, pairs, count, params, logits, stats);
 }
 
 size_t clf_model_label_count(const clf_model *model)

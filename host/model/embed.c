@@ -104,35 +104,61 @@ clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_par
     return CLF_OK;
 }
 
-clf_status clf_session_embed_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                 size_t sequences, const clf_embed_params *params, float *out)
+/* Sequences one after another. */
+typedef struct flat_tokens {
+    int32_t *ids;     /* [2][tokens]: ids, then types */
+    int32_t *offsets; /* [count + 1] */
+} flat_tokens;
+
+static clf_status count_tokens(const clf_tokens *sequences, size_t count, size_t *out)
 {
-    clf_sentence_choice choice;
-    clf_embed_params own;
-    if (!session || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed ids: model or session, and out must not be NULL");
-    CLF_TRY(clf_embed_params_read(params, &own));
-    CLF_TRY(choose_width(session->model, &own, &choice));
-    const clf_row_pass pass = {"embed", (size_t)choice.width, embed_batch, &choice, false};
-    return clfi_rows_of_ids(session, &pass, ids, type_ids, offsets, sequences, out);
+    *out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (sequences[i].count && !sequences[i].ids)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "encode: sequence %zu: token ids are NULL", i);
+        if (sequences[i].count > INT32_MAX - *out)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "encode: sequence %zu: more than 2^31-1 tokens with those before it", i);
+        *out += sequences[i].count;
+    }
+    return CLF_OK;
 }
 
-clf_status clf_session_encode_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                  size_t sequences, clf_tensor **out)
+static clf_status flatten(const clf_tokens *sequences, size_t count, flat_tokens *flat)
 {
-    clf_token_batch batch;
-    clf_tensor *hidden;
-    if (!session || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "encode ids: model or session, and out must not be NULL");
-    CLF_TRY(clfi_session_pack(session, ids, type_ids, offsets, sequences, &batch));
-    CLF_TRY(clf_tensor_create(session->context, CLF_F32, 2, (int64_t[]){batch.tokens, session->model->info.width}, &hidden));
-    const clf_status st = clfi_session_encode(session, &batch, clfi_tensor_view(hidden));
-    if (st != CLF_OK) {
-        clf_tensor_destroy(hidden);
-        return st;
+    size_t tokens;
+    CLF_TRY(count_tokens(sequences, count, &tokens));
+    CLF_TRY(clfi_alloc(2 * tokens, sizeof *flat->ids, "token ids", &flat->ids));
+    CLF_TRY(clfi_alloc(count + 1, sizeof *flat->offsets, "token ids", &flat->offsets));
+    for (size_t i = 0, at = 0; i < count; i++) {
+        const clf_tokens *s = &sequences[i];
+        if (s->count)
+            memcpy(flat->ids + at, s->ids, s->count * sizeof *s->ids);
+        if (s->count && s->type_ids)
+            memcpy(flat->ids + tokens + at, s->type_ids, s->count * sizeof *s->ids);
+        flat->offsets[i + 1] = (int32_t)(at += s->count);
     }
-    *out = hidden;
     return CLF_OK;
+}
+
+clf_status clf_session_encode(clf_session *session, const clf_tokens *sequences, size_t count, clf_tensor **out)
+{
+    flat_tokens flat = {.ids = NULL};
+    clf_tensor *hidden = NULL;
+    clf_token_batch batch;
+    clf_status st;
+    if (!session || !sequences || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "encode: session, sequences and out must not be NULL");
+    CLF_GOTO(flatten(sequences, count, &flat));
+    CLF_GOTO(clfi_session_pack(session, &(clf_sequences){flat.ids, flat.ids + flat.offsets[count], flat.offsets, count}, &batch));
+    CLF_GOTO(clf_tensor_create(session->context, CLF_F32, 2, (int64_t[]){batch.tokens, session->model->info.width}, &hidden));
+    CLF_GOTO(clfi_session_encode(session, &batch, clfi_tensor_view(hidden)));
+    *out = hidden;
+    hidden = NULL;
+done:
+    clf_tensor_destroy(hidden);
+    free(flat.ids);
+    free(flat.offsets);
+    return st;
 }
 
 static clf_status settle_prompt(const clf_model *model, const clf_embed_params *params, const char **out, int32_t *out_skipped)
@@ -173,7 +199,7 @@ clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t
     embedding how;
     CLF_TRY(clf_embed_params_read(params, &own));
     if (!session || (count && (!(texts || own.tokens) || !out)))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: model or session, texts and out must not be NULL");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: session, texts and out must not be NULL");
     CLF_TRY(settle(session->model, &own, &how));
     const clf_row_texts given = {.texts = texts,
                                  .tokens = own.tokens,
@@ -207,28 +233,4 @@ clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *param
     all.batch_tokens = own.batch_tokens;
     all.owned = how;
     return clfi_row_packer_create(session, &all, out);
-}
-
-/* Without a session of the caller's: the model's own. */
-static clf_session *own_session(clf_model *model)
-{
-    return model ? model->own : NULL;
-}
-
-clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params, float *out,
-                           clf_embed_stats *stats)
-{
-    return clf_session_embed(own_session(model), texts, count, params, out, stats);
-}
-
-clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                               const clf_embed_params *params, float *out)
-{
-    return clf_session_embed_ids(own_session(model), ids, type_ids, offsets, sequences, params, out);
-}
-
-clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                                clf_tensor **out)
-{
-    return clf_session_encode_ids(own_session(model), ids, type_ids, offsets, sequences, out);
 }

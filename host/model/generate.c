@@ -249,8 +249,8 @@ clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts
     return st;
 }
 
-clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
-                        clf_generate_callback on_token, void *user)
+clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
+                                clf_generate_callback on_token, void *user)
 {
     clf_generate_params own;
     clf_prompt *texts;

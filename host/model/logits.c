@@ -74,7 +74,7 @@ static clf_status read_text(const reading *r, const clf_encoding *encoding, floa
     return CLF_OK;
 }
 
-clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params, float *out)
+clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params, float *out)
 {
     clf_generate_params own;
     clf_encoding *encoding = NULL;
@@ -192,8 +192,8 @@ static clf_status read_all(windows *w, const clf_text *text)
     return st;
 }
 
-clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window, const clf_generate_params *params, double *out,
-                          size_t *out_tokens)
+clf_status clf_session_perplexity(clf_session *session, const clf_text *text, size_t window, const clf_generate_params *params, double *out,
+                                  size_t *out_tokens)
 {
     clf_generate_params own;
     clf_status st;

@@ -20,6 +20,7 @@ struct clf_model {
     clf_context *context;     /* that the weights were loaded with; retained */
     char *directory;          /* that it was opened from */
     clf_model_params params;  /* that it was opened with */
+    bool has_weights;         /* false: clfi_model_describe */
     const clf_family *family;
     unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;
@@ -31,7 +32,6 @@ struct clf_model {
     clf_tokenizer *tokenizer;
     clf_tokenizer *target; /* of the texts that an encoder-decoder writes; NULL: any other model */
     clf_generation_config generation;
-    clf_session *own; /* on `context`: what calls without a session run in */
 };
 
 /* The type of keys and values in the caches of its sessions. */
@@ -44,16 +44,13 @@ static inline clf_dtype clfi_model_cache(const clf_model *model)
  * not JSON, or too large. */
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out);
 
-/* As clf_model_open_with, without the weights, neither on the device nor read: for what its configuration tells (widths, prompts, labels)
- * where another process computes. Of its info linear_engine is NULL, parameters and file_bytes are 0; calls that compute answer
- * INVALID_ARGUMENT, and it takes no session. *out: the caller destroys it. */
+/* As clf_model_open, without the weights, neither on the device nor read: for what its configuration tells (widths, prompts, labels)
+ * where another process computes. Of its info linear_engine is NULL, parameters and file_bytes are 0; it takes no
+ * session. *out: the caller destroys it. */
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
 /* clf_memory_plan_read of an open checkpoint, which stays the caller's; *out_family: the model's. */
 clf_status clfi_model_plan(clf_context *context, clf_checkpoint *checkpoint, const char *directory, const clf_model_params *params,
                            const clf_family **out_family, clf_memory_plan *out);
-
-/* The caller's reference, or a session's. */
-void clfi_model_release(clf_model *model);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a model directory: family by config.json, tokenizer, sentence settings. */
+/* Opening and destroying a model: family by config.json, tokenizer, sentence settings. */
 #include "model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +14,6 @@
 #include "model/network_open.h"
 #include "model/sentence_config.h"
 #include "model/sentence_settings.h"
-#include "model/session.h"
 #include "model/transformer_settings.h"
 
 static bool can_generate(const clf_model *model)
@@ -171,6 +171,24 @@ static clf_status read_params(const clf_model_params *params, clf_model_params *
     return CLF_OK;
 }
 
+/* Gives back one reference: the caller's, or a session's. */
+void clf_model_destroy(clf_model *model)
+{
+    if (!model || atomic_fetch_sub(&model->references, 1) > 1)
+        return;
+    clfi_context_drain(model->context); /* kernels may still read the mapped weights */
+    clf_tokenizer_destroy(model->tokenizer);
+    clf_tokenizer_destroy(model->target);
+    clfi_generation_config_free(&model->generation);
+    clfi_network_destroy(model->network);
+    clfi_labels_free(&model->labels);
+    clfi_sentence_head_clear(&model->sentence);
+    clfi_sentence_settings_free(&model->settings);
+    clfi_context_release(model->context);
+    free(model->directory);
+    free(model);
+}
+
 static clf_status open_model(clf_context *context, const char *directory, const clf_model_params *params, bool has_weights, clf_model **out)
 {
     clf_model *model;
@@ -180,6 +198,7 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     CLF_TRY(read_params(params, &own));
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
     model->params = own;
+    model->has_weights = has_weights;
     atomic_init(&model->references, 1);
     model->context = context;
     clfi_context_retain(context);
@@ -190,10 +209,8 @@ static clf_status open_model(clf_context *context, const char *directory, const 
         describe(model);
         st = open_text(model, directory, has_weights);
     }
-    if (st == CLF_OK && has_weights) {
+    if (st == CLF_OK && has_weights)
         model->info.linear_engine = linear_engine(model);
-        st = clfi_session_make(model, context, &model->own);
-    }
     if (st == CLF_OK)
         st = clf_context_finish(context); /* the weights are where other queues may read them */
     if (st != CLF_OK) {
@@ -232,7 +249,7 @@ const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model)
     return model ? &model->plan : NULL;
 }
 
-clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+clf_status clf_model_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
 {
     return open_model(context, directory, params, true, out);
 }
@@ -240,9 +257,4 @@ clf_status clf_model_open_with(clf_context *context, const char *directory, cons
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
 {
     return open_model(context, directory, params, false, out);
-}
-
-clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out)
-{
-    return clf_model_open_with(context, directory, NULL, out);
 }

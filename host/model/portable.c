@@ -35,12 +35,14 @@ clf_status clfi_session_portable(clf_session *session, clf_session **out)
         if (st == CLF_OK) {
             free(context->engines);
             context->engines = engines;
-            st = clf_model_open_with(context, session->model->directory, &session->model->params, &model);
+            st = clf_model_open(context, session->model->directory, &session->model->params, &model);
         }
         clf_context_destroy(context); /* the model keeps it */
+        if (st == CLF_OK)
+            st = clf_session_create(model, NULL, &session->portable);
+        clf_model_destroy(model); /* its session keeps it */
         CLF_TRY(st);
-        session->portable = model;
     }
-    *out = session->portable->own;
+    *out = session->portable;
     return CLF_OK;
 }

@@ -25,19 +25,19 @@ struct clf_request {
     clf_generate_params params; /* what they point to is borrowed: stop texts, a sequence */
     clf_generate_callback on_step;
     void *user;
-    size_t number;          /* clf_generated.prompt */
-    int32_t *source;        /* [source_count], of an encoder-decoder: the prompt's tokens */
-    int32_t *tokens;        /* [count]: prompt_count of the prompt (of an encoder-decoder: what texts begin with), then the text's */
+    size_t number;   /* clf_generated.prompt */
+    int32_t *source; /* [source_count], of an encoder-decoder: the prompt's tokens */
+    int32_t *tokens; /* [count]: prompt_count of the prompt (of an encoder-decoder: what texts begin with), then the text's */
     size_t source_count, prompt_count, count, capacity;
-    size_t given;           /* of the tokens: keys and values are in the cache, or under way */
-    size_t longest;         /* tokens that it may come to */
-    int32_t sequence;       /* of the session's decoding batch; -1: none */
-    int32_t end_of_turn;    /* a token that ends this text beside those that end the model's texts; -1: none */
+    size_t given;        /* of the tokens: keys and values are in the cache, or under way */
+    size_t longest;      /* tokens that it may come to */
+    int32_t sequence;    /* of the session's decoding batch; -1: none */
+    int32_t end_of_turn; /* a token that ends this text beside those that end the model's texts; -1: none */
     clf_token_decoder *decoder;
-    clf_str pending;        /* decoded, but perhaps the beginning of a stop text */
+    clf_str pending; /* decoded, but perhaps the beginning of a stop text */
     atomic_bool is_cancelled;
-    clf_finish finish;      /* NONE until the last call of on_step */
-    clf_status status;      /* of a REFUSED one: why, ... */
+    clf_finish finish;                      /* NONE until the last call of on_step */
+    clf_status status;                      /* of a REFUSED one: why, ... */
     char reason[CLFI_REQUEST_REASON_BYTES]; /* ... and the message */
 };
 
@@ -48,7 +48,7 @@ clf_status clfi_request_create(clf_session *session, const clf_generate_params *
                                clf_generate_callback on_step, void *user, clf_request **out);
 void clfi_request_destroy(clf_request *request); /* NULL is a no-op. The request is in no scheduler */
 
-/* clf_generate of prompts that may be token ids. */
+/* clf_session_generate of prompts that may be token ids. */
 clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts, size_t count, const clf_generate_params *params,
                                  clf_generate_callback on_token, void *user);
 

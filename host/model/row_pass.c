@@ -42,7 +42,7 @@ static clf_status run_packed(clf_session *session, const clf_row_pass *pass, con
 static clf_status run_once(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
 {
     clf_token_batch batch;
-    CLF_TRY(clfi_session_pack(session, s->ids, s->type_ids, s->offsets, s->count, &batch));
+    CLF_TRY(clfi_session_pack(session, s, &batch));
     const clf_arena_mark mark = clfi_arena_top(session->context);
     const clf_status st = run_packed(session, pass, &batch, out, flags);
     clfi_arena_release(session->context, mark);
@@ -91,18 +91,4 @@ clf_status clfi_row_fail(const clf_row_pass *pass, const float *row)
     if (c == pass->width)
         CLF_FAIL(CLF_INTERNAL, "the result is all zero");
     CLF_FAIL(CLF_INTERNAL, "the result is not finite: element %zu is %g", c, (double)row[c]);
-}
-
-clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, const int32_t *ids, const int32_t *type_ids,
-                            const int32_t *offsets, size_t sequences, float *out)
-{
-    const clf_sequences s = {ids, type_ids, offsets, sequences};
-    bool *is_corrupt;
-    CLF_TRY(clfi_alloc(sequences, sizeof *is_corrupt, "flags of rows", &is_corrupt));
-    clf_status st = clfi_row_pass_run(session, pass, &s, out, is_corrupt);
-    for (size_t i = 0; st == CLF_OK && i < sequences; i++)
-        if (is_corrupt[i])
-            st = clfi_fail_prefix(clfi_row_fail(pass, out + i * pass->width), "%s: sequence %zu", pass->what, i);
-    free(is_corrupt);
-    return st;
 }

@@ -17,20 +17,10 @@ typedef struct clf_row_pass {
     bool may_be_zero; /* a row of zeros is a result like any other */
 } clf_row_pass;
 
-/* Sequences of one pass, as clf_session_embed_ids takes them. */
-typedef struct clf_sequences {
-    const int32_t *ids, *type_ids, *offsets;
-    size_t count;
-} clf_sequences;
-
 /* out [count, width]; is_corrupt [count]: rows that are corrupt on every engine. Synchronous. INVALID_ARGUMENT names the sequence. */
 clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *sequences, float *out, bool *is_corrupt);
 
 /* INTERNAL: what is wrong with a corrupt row. */
 clf_status clfi_row_fail(const clf_row_pass *pass, const float *row);
-
-/* One pass over sequences of ids; arguments and statuses as clf_session_embed_ids. */
-clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, const int32_t *ids, const int32_t *type_ids,
-                            const int32_t *offsets, size_t sequences, float *out);
 
 #endif

@@ -102,7 +102,7 @@ clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens
     return clfi_decode_sources(sequence->session->decoding, &(clf_decode_input){sequence->number, tokens, (int32_t)count}, 1);
 }
 
-/* A call of clf_sequences_run at work. */
+/* A call of clf_session_run_sequences at work. */
 typedef struct giving {
     clf_session *session;
     const clf_sequence_tokens *inputs;
@@ -201,7 +201,7 @@ done:
     return st;
 }
 
-clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all, float *logits)
+clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all, float *logits)
 {
     size_t made = 1;
     clf_status st;
@@ -236,8 +236,8 @@ done:
     return st;
 }
 
-clf_status clf_choose_token(const clf_model *model, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
-                            size_t step, int32_t *out)
+clf_status clf_model_choose_token(const clf_model *model, const clf_generate_params *params, float *logits, const int32_t *tokens,
+                                  size_t count, size_t step, int32_t *out)
 {
     clf_generate_params own;
     clf_sampler *sampler = NULL;

@@ -7,24 +7,25 @@
 #include "model/packing.h"
 
 struct clf_session {
-    clf_model *model;     /* a reference, but for the model's own session */
+    clf_model *model;     /* a reference */
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
     clf_packer packer;
-    clf_model *portable;               /* the same model on the portable engines; NULL until a result was corrupt */
+    clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
     bool is_rehearsed;                 /* the kernels of a pass are known */
     struct clf_decode_batch *decoding; /* made when text is first generated */
     bool is_decoding_rehearsed;        /* the kernels of its passes are known */
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
 
-/* A session that holds no reference to the model: the model's own. */
-clf_status clfi_session_make(clf_model *model, clf_context *context, clf_session **out);
-void clfi_session_free(clf_session *session); /* NULL is a no-op */
+/* Sequences one after another: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL: all 0. */
+typedef struct clf_sequences {
+    const int32_t *ids, *type_ids, *offsets;
+    size_t count;
+} clf_sequences;
 
-/* Checks ids, lengths and offsets and puts them on the device. INVALID_ARGUMENT names the sequence and the value. The batch is the
- * session's: the next call overwrites it. */
-clf_status clfi_session_pack(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                             clf_token_batch *out);
+/* Checks ids and lengths and puts them on the device. INVALID_ARGUMENT names the sequence and the value. The batch is the session's: the
+ * next call overwrites it. */
+clf_status clfi_session_pack(clf_session *session, const clf_sequences *sequences, clf_token_batch *out);
 
 /* hidden [tokens, C] f32, dense: embedded tokens, or the encoder's output. Enqueued. */
 clf_status clfi_session_embed_tokens(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);

@@ -164,13 +164,7 @@ static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_t
 }
 
 clf_status clf_transformer_encode(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
-                                  clf_tensor *memory)
-{
-    return clf_transformer_encode_with(t, layout, source, masks, NULL, memory);
-}
-
-clf_status clf_transformer_encode_with(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
-                                       const clf_transformer_params *params, clf_tensor *memory)
+                                  const clf_transformer_params *params, clf_tensor *memory)
 {
     clf_transformer_params own;
     clf_view rows;
@@ -231,14 +225,8 @@ static clf_status check_decoder(const clf_transformer *t)
 }
 
 clf_status clf_transformer_decode(clf_transformer *t, clf_layout layout, const clf_tensor *memory, const clf_attention_masks *source_masks,
-                                  const clf_tensor *target, const clf_attention_masks *target_masks, clf_tensor *features)
-{
-    return clf_transformer_decode_with(t, layout, memory, source_masks, target, target_masks, NULL, features);
-}
-
-clf_status clf_transformer_decode_with(clf_transformer *t, clf_layout layout, const clf_tensor *memory,
-                                       const clf_attention_masks *source_masks, const clf_tensor *target,
-                                       const clf_attention_masks *target_masks, const clf_transformer_params *params, clf_tensor *features)
+                                  const clf_tensor *target, const clf_attention_masks *target_masks, const clf_transformer_params *params,
+                                  clf_tensor *features)
 {
     clf_transformer_params own;
     clf_view rows;
@@ -260,14 +248,8 @@ done:
 }
 
 clf_status clf_transformer_forward(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
-                                   const clf_attention_masks *source_masks, const clf_attention_masks *target_masks, clf_tensor *features)
-{
-    return clf_transformer_forward_with(t, layout, source, target, source_masks, target_masks, NULL, features);
-}
-
-clf_status clf_transformer_forward_with(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
-                                        const clf_attention_masks *source_masks, const clf_attention_masks *target_masks,
-                                        const clf_transformer_params *params, clf_tensor *features)
+                                   const clf_attention_masks *source_masks, const clf_attention_masks *target_masks,
+                                   const clf_transformer_params *params, clf_tensor *features)
 {
     clf_transformer_params own;
     clf_view memory;

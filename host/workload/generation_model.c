@@ -109,7 +109,8 @@ clf_status clfi_generation_open(clf_context *context, const clfi_generation_sour
     const uint64_t before = clfi_usage_bytes(context);
     clfi_generation_network made = {0};
     clf_status st;
-    CLF_GOTO(source->path ? clf_model_open(context, source->path, &made.model) : open_random(context, source, numbers, &made.network));
+    CLF_GOTO(source->path ? clf_model_open(context, source->path, NULL, &made.model)
+                          : open_random(context, source, numbers, &made.network));
     const clf_network *network = made.model ? made.model->network : made.network;
     made.weights_bytes = clfi_model_weights_bytes(network->file_bytes, clfi_usage_bytes(context) - before);
     CLF_GOTO(clfi_decode_create(context, network, CLF_F32, &made.decoding));

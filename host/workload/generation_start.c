@@ -43,7 +43,7 @@ static clf_status open(clfi_start *start, clf_context *context)
     return CLF_OK;
 }
 
-/* The prompt as clf_generate would have it: kernels are known before the first of them is compiled. */
+/* The prompt as clf_session_generate would have it: kernels are known before the first of them is compiled. */
 static clf_status first_token(clfi_start *start)
 {
     const generation_start_state *s = (const generation_start_state *)start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Greedy decoding of several sequences, as it is measured: prompts in passes as clf_generate gives them, then one token a step for each,
- * logits read and the next token chosen on the host. */
+/* Greedy decoding of several sequences, as it is measured: prompts in passes as clf_session_generate gives them, then one token a step
+ * for each, logits read and the next token chosen on the host. */
 #ifndef CLFI_WORKLOAD_GREEDY_H
 #define CLFI_WORKLOAD_GREEDY_H
 

@@ -29,7 +29,9 @@ typedef struct encoder_state {
     const encoder_case *one;
     clf_context *context;
     clf_model *model;
+    clf_session *session;
     int32_t *ids, *offsets;
+    clf_tokens *sequences; /* of the ids */
     clfi_texts texts;
     clf_embed_stats stats; /* of the latest run on texts */
     size_t weights_bytes;
@@ -41,9 +43,11 @@ static void release(void *state)
     encoder_state *s = state;
     if (!s)
         return;
+    clf_session_destroy(s->session);
     clf_model_destroy(s->model);
     free(s->ids);
     free(s->offsets);
+    free(s->sequences);
     clfi_texts_free(&s->texts);
     free(s->rows);
     free(s);
@@ -54,21 +58,31 @@ static clf_status embed_texts(const encoder_state *s, const clf_text *texts, siz
 {
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     params.prompt = "";
-    return clf_model_embed(s->model, texts, count, &params, out, stats);
+    return clf_session_embed(s->session, texts, count, &params, out, stats);
+}
+
+/* One pass. */
+static clf_status embed_ids(const encoder_state *s, const clf_tokens *sequences, size_t count, float *out)
+{
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    params.tokens = sequences;
+    params.batch_tokens = count * s->one->tokens;
+    return clf_session_embed(s->session, NULL, count, &params, out, NULL);
 }
 
 static clf_status run_once(void *state)
 {
     encoder_state *s = state;
     return s->texts.count ? embed_texts(s, s->texts.items, s->one->batch, s->rows, &s->stats)
-                          : clf_model_embed_ids(s->model, s->ids, NULL, s->offsets, s->one->batch, NULL, s->rows);
+                          : embed_ids(s, s->sequences, s->one->batch, s->rows);
 }
 
 static clf_status setup(encoder_state *s)
 {
     const size_t batch = s->one->batch, tokens = s->one->tokens;
     const uint64_t before = clfi_usage_bytes(s->context);
-    CLF_TRY(clf_model_open(s->context, s->one->directory, &s->model));
+    CLF_TRY(clf_model_open(s->context, s->one->directory, NULL, &s->model));
+    CLF_TRY(clf_session_create(s->model, NULL, &s->session));
     s->weights_bytes = clfi_model_weights_bytes(clf_model_get_info(s->model)->file_bytes, clfi_usage_bytes(s->context) - before);
     const clf_model_info *info = clf_model_get_info(s->model);
     CLF_TRY(clfi_alloc(batch * (size_t)info->embedding_width, sizeof *s->rows, "embeddings", &s->rows));
@@ -79,7 +93,10 @@ static clf_status setup(encoder_state *s)
     } else {
         CLF_TRY(clfi_alloc(batch * tokens, sizeof *s->ids, "token ids", &s->ids));
         CLF_TRY(clfi_alloc(batch + 1, sizeof *s->offsets, "token ids", &s->offsets));
+        CLF_TRY(clfi_alloc(batch, sizeof *s->sequences, "token ids", &s->sequences));
         clfi_model_random_ids(batch, tokens, info->vocabulary, s->ids, s->offsets);
+        for (size_t i = 0; i < batch; i++)
+            s->sequences[i] = (clf_tokens){.ids = s->ids + s->offsets[i], .count = tokens};
     }
     return run_once(s);
 }
@@ -114,10 +131,8 @@ static clf_status want_row(const encoder_state *s, const clfi_ref_encoder *refer
 static clf_status embed_alone(const encoder_state *s, size_t place, float *row, double *want)
 {
     const size_t width = (size_t)clf_model_get_info(s->model)->embedding_width;
-    const int32_t offsets[2] = {0, (int32_t)s->one->tokens};
     clf_embed_stats unused;
-    CLF_TRY(s->texts.count ? embed_texts(s, s->texts.items + place, 1, row, &unused)
-                           : clf_model_embed_ids(s->model, s->ids + s->offsets[place], NULL, offsets, 1, NULL, row));
+    CLF_TRY(s->texts.count ? embed_texts(s, s->texts.items + place, 1, row, &unused) : embed_ids(s, s->sequences + place, 1, row));
     for (size_t c = 0; c < width; c++)
         want[c] = (double)row[c];
     return CLF_OK;

@@ -25,7 +25,7 @@ typedef struct start_case {
 typedef struct start_state {
     clfi_start start;
     const start_case *one;
-    clf_model *model; /* of the latest start, while it lasts */
+    clf_session *session; /* of the latest start, while it lasts */
     int32_t ids[TOKENS];
     clf_model_info info;
     float *row;
@@ -44,11 +44,15 @@ static void release(void *state)
 static clf_status open(clfi_start *start, clf_context *context)
 {
     start_state *s = (start_state *)start;
-    CLF_TRY(clf_model_open(context, s->one->directory, &s->model));
-    start->memory.weights_bytes = clfi_model_weights_bytes(clf_model_get_info(s->model)->file_bytes, clfi_usage_bytes(context));
+    clf_model *model;
+    CLF_TRY(clf_model_open(context, s->one->directory, NULL, &model));
+    s->info = *clf_model_get_info(model);
+    const clf_status st = clf_session_create(model, NULL, &s->session);
+    clf_model_destroy(model); /* the session keeps it */
+    CLF_TRY(st);
+    start->memory.weights_bytes = clfi_model_weights_bytes(s->info.file_bytes, clfi_usage_bytes(context));
     clfi_usage_restart(context);
     if (!s->row) {
-        s->info = *clf_model_get_info(s->model);
         CLF_TRY(clfi_alloc((size_t)s->info.embedding_width, sizeof *s->row, "embedding", &s->row));
         int32_t unused[2];
         clfi_model_random_ids(1, TOKENS, s->info.vocabulary, s->ids, unused);
@@ -58,16 +62,18 @@ static clf_status open(clfi_start *start, clf_context *context)
 
 static clf_status embed(clfi_start *start)
 {
-    static const int32_t offsets[2] = {0, TOKENS};
     const start_state *s = (const start_state *)start;
-    return clf_model_embed_ids(s->model, s->ids, NULL, offsets, 1, NULL, s->row);
+    const clf_tokens tokens = {.ids = s->ids, .count = TOKENS};
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    params.tokens = &tokens;
+    return clf_session_embed(s->session, NULL, 1, &params, s->row, NULL);
 }
 
 static void close_model(clfi_start *start)
 {
     start_state *s = (start_state *)start;
-    clf_model_destroy(s->model);
-    s->model = NULL;
+    clf_session_destroy(s->session);
+    s->session = NULL;
 }
 
 static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)

@@ -48,7 +48,7 @@ clf_status clfi_selftest_encoder_decoder(clfi_selftest *test)
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 2, (int64_t[]){1, LONGEST}, target, &device_target));
     CLF_GOTO(clf_tensor_create(test->context, CLF_F32, 3, (int64_t[]){1, LONGEST, WIDTH}, &features));
     CLF_GOTO(clf_tensor_create(test->context, CLF_F32, 3, (int64_t[]){1, LONGEST, VOCABULARY}, &log_probabilities));
-    CLF_GOTO(clf_transformer_forward(network, CLF_LAYOUT_NLD, device_source, device_target, NULL, &causal, features));
+    CLF_GOTO(clf_transformer_forward(network, CLF_LAYOUT_NLD, device_source, device_target, NULL, &causal, NULL, features));
     CLF_GOTO(clf_transformer_generate(network, features, 1, log_probabilities));
     CLF_GOTO(clf_tensor_read_f32(log_probabilities, got, COUNT(got)));
     CLF_GOTO(clfi_ref_weights_add_seeded(&weights, &config, SEED));

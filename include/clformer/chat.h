@@ -59,11 +59,11 @@ CLF_API clf_finish clf_request_finish(const clf_request *request);
 /* NULL is a no-op. The request has ended, or is not being run. */
 CLF_API void clf_request_destroy(clf_request *request);
 
-/* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks clf_generated.prompt
- * is the request's index. A request that fails by itself (logits that are not finite, no room on the device) ends as CLF_FINISH_REFUSED,
- * and the others go on; the call then returns the status and the reason of the first one, in their order. Synchronous.
- * INVALID_ARGUMENT: a NULL, a request of another session, one that has ended, one that is there twice. Other statuses as clf_generate; a
- * failure that concerns all requests leaves those that had not ended without a last call. */
+/* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks
+ * clf_generated.prompt is the request's index. A request that fails by itself (logits that are not finite, no room on the device) ends
+ * as CLF_FINISH_REFUSED, and the others go on; the call then returns the status and the reason of the first one, in their order.
+ * Synchronous. INVALID_ARGUMENT: a NULL, a request of another session, one that has ended, one that is there twice. Other statuses as
+ * clf_session_generate; a failure that concerns all requests leaves those that had not ended without a last call. */
 CLF_API CLF_NODISCARD clf_status clf_session_run_requests(clf_session *session, clf_request *const *requests, size_t count);
 
 #ifdef __cplusplus

@@ -29,9 +29,9 @@ typedef struct clf_text_pair {
 } clf_text_pair;
 
 typedef struct clf_classify_params {
-    size_t size;         /* sizeof(clf_classify_params) */
-    size_t max_tokens;   /* truncate to so many tokens, special ones included, of a pair's texts the longer one first; 0 = as the model */
-    size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
+    size_t size;           /* sizeof(clf_classify_params) */
+    size_t max_tokens;     /* truncate to so many tokens, special ones included, of a pair's texts the longer one first; 0 = as the model */
+    size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;
     size_t *failed_text; /* receives the index of a text whose logits are corrupt, or that the tokenizer refuses, and the message is without
@@ -44,27 +44,20 @@ CLF_API CLF_NODISCARD clf_status clf_classify_params_default(clf_classify_params
 
 /* logits[i*n + k] of label k for text i, n = clf_model_label_count: Wo f(Wd p + bd) + bo (with a layer norm after f in ModernBERT), p the
  * first token's last vector or the mean of all, as the family has it. scores: the same shape, softmax, sigmoid or logit by
- * clf_model_problem; NULL = not wanted. Texts are packed as clf_model_embed does; a text's result depends on its batch only by rounding.
+ * clf_model_problem; NULL = not wanted. Texts are packed as clf_session_embed does; a text's result depends on its batch only by rounding.
  * params NULL = defaults; stats may be NULL. Synchronous.
  * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens; tokens outside the vocabulary or its types,
  * or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: the model has no head
  * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite, also when its batch is computed
  * again on the portable engines (the text is named). */
-CLF_API CLF_NODISCARD clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count,
-                                                    const clf_classify_params *params, float *logits, float *scores,
-                                                    clf_embed_stats *stats);
-
-/* logits[i] of pair i by a head of one label, as cross-encoders have it: first = the query, second = the document. 1 / (1 + exp(-logit)) is
- * what sentence-transformers' CrossEncoder gives by default. Where modules.json is there and config_sentence_transformers.json is a
- * CrossEncoder's, the prompt of its default_prompt_name goes before each query. As clf_model_classify; UNSUPPORTED: the head has several
- * labels. */
-CLF_API CLF_NODISCARD clf_status clf_model_score_pairs(clf_model *model, const clf_text_pair *pairs, size_t count,
-                                                       const clf_classify_params *params, float *logits, clf_embed_stats *stats);
-
-/* As the functions of the same names for a model. */
 CLF_API CLF_NODISCARD clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts, size_t count,
                                                       const clf_classify_params *params, float *logits, float *scores,
                                                       clf_embed_stats *stats);
+
+/* logits[i] of pair i by a head of one label, as cross-encoders have it: first = the query, second = the document. 1 / (1 + exp(-logit)) is
+ * what sentence-transformers' CrossEncoder gives by default. Where modules.json is there and config_sentence_transformers.json is a
+ * CrossEncoder's, the prompt of its default_prompt_name goes before each query. As clf_session_classify; UNSUPPORTED: the head has several
+ * labels. */
 CLF_API CLF_NODISCARD clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pairs, size_t count,
                                                          const clf_classify_params *params, float *logits, clf_embed_stats *stats);
 

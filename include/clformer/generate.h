@@ -47,11 +47,12 @@ typedef struct clf_generate_params {
     /* Of the session, for one prompt: what it has of the prompt's first tokens is not computed again, and it then has the prompt and its
      * text but for the last token; a call that fails after its parameters were taken leaves it empty. NULL: none. */
     clf_sequence *sequence;
-    /* Told now and then: by clf_logits of texts, by clf_perplexity of tokens; clf_generate tells its steps instead. NULL: not wanted. */
+    /* Told now and then: by clf_session_logits of texts, by clf_session_perplexity of tokens; clf_session_generate tells its steps
+       instead. NULL: not wanted. */
     clf_progress progress;
     void *progress_user;
-    /* Of clf_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the tokenizer that
-     * takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */
+    /* Of clf_session_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the
+       tokenizer that takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */
     int skip_refused;
     /* Grows by the texts of more tokens than clf_model_info.max_tokens. Models with buckets of distances (T5) read texts of any length, and
      * do worse beyond what they were made for; other models refuse texts of more than max_positions. NULL: not wanted. */
@@ -88,23 +89,23 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * named); unlike embeddings they are not computed again on the portable engines, as here and below what was computed of a text before lies
  * in the session's cache. OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device, told before any
  * work on it, with how many have; prompts that have none beside others wait for them. */
-CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
-                                              const clf_generate_params *params, clf_generate_callback on_token, void *user);
+CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count,
+                                                      const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
 /* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary); of an encoder-decoder: of the first token of what it
- * makes of the text. params: special tokens, failed_text and progress alone count. Statuses as clf_generate. */
-CLF_API CLF_NODISCARD clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params,
-                                            float *out);
+ * makes of the text. params: special tokens, failed_text and progress alone count. Statuses as clf_session_generate. */
+CLF_API CLF_NODISCARD clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count,
+                                                    const clf_generate_params *params, float *out);
 
-/* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the first
- * token of a window is only read. Beside the text itself memory is that of a window where the tokenizer cuts between words (bytes of BPE),
- * and of all its tokens elsewhere. Sums in double. *out_tokens: how many were predicted; may be NULL. params: as clf_logits. Statuses as
- * clf_generate, UNSUPPORTED for an encoder-decoder too; INVALID_ARGUMENT: a window below 2 or above the model's positions, a text of fewer
- * than two tokens. */
-CLF_API CLF_NODISCARD clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window,
-                                                const clf_generate_params *params, double *out, size_t *out_tokens);
+/* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the
+ * first token of a window is only read. Beside the text itself memory is that of a window where the tokenizer cuts between words (bytes
+ * of BPE), and of all its tokens elsewhere. Sums in double. *out_tokens: how many were predicted; may be NULL. params: as
+ * clf_session_logits. Statuses as clf_session_generate, UNSUPPORTED for an encoder-decoder too; INVALID_ARGUMENT: a window below 2 or
+ * above the model's positions, a text of fewer than two tokens. */
+CLF_API CLF_NODISCARD clf_status clf_session_perplexity(clf_session *session, const clf_text *text, size_t window,
+                                                        const clf_generate_params *params, double *out, size_t *out_tokens);
 
-/* The parts that clf_generate is made of, for loops of a caller's own.
+/* The parts that clf_session_generate is made of, for loops of a caller's own.
  *
  * A sequence without tokens. INVALID_ARGUMENT: a NULL. UNSUPPORTED: a model that does not generate text. */
 CLF_API CLF_NODISCARD clf_status clf_sequence_create(clf_session *session, clf_sequence **out);
@@ -140,14 +141,14 @@ typedef struct clf_sequence_tokens {
  * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
  * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
  * failure every sequence has the tokens that it had before. */
-CLF_API CLF_NODISCARD clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all,
-                                                   float *logits);
+CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count,
+                                                           int is_all, float *logits);
 
 /* The next token by the rules of clf_generate_params from logits [vocabulary], of which those of a model's banned tokens are taken as the
  * least, and the penalised are changed in place. tokens [count]: those so far, for the penalty; step: how many of them were chosen, for the
  * seed. INVALID_ARGUMENT: a NULL, a parameter out of range, a token outside the vocabulary. FORMAT: a logit is not finite. */
-CLF_API CLF_NODISCARD clf_status clf_choose_token(const clf_model *model, const clf_generate_params *params, float *logits,
-                                                  const int32_t *tokens, size_t count, size_t step, int32_t *out);
+CLF_API CLF_NODISCARD clf_status clf_model_choose_token(const clf_model *model, const clf_generate_params *params, float *logits,
+                                                        const int32_t *tokens, size_t count, size_t step, int32_t *out);
 
 /* Tokens that end texts, as the model's files say, and, of an encoder-decoder, those that texts begin with; *count 0 and NULL where there
  * are none, or for NULL. Borrowed from the model. */

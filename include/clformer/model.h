@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: a checkpoint directory as downloaded, loaded onto a context; sentence embeddings from it. */
+/* Models: a file or directory as downloaded, loaded onto a context; sessions, which work on them; embeddings of texts. */
 #ifndef CLFORMER_MODEL_H
 #define CLFORMER_MODEL_H
 
@@ -23,40 +23,27 @@ typedef enum clf_storage {
     CLF_STORAGE_F16
 } clf_storage;
 
-/* What the directory says. Texts are borrowed from the model. */
+/* The model's own settings. Texts are borrowed from the model. */
 typedef struct clf_model_info {
-    const char *architecture;   /* "bert" */
-    int64_t layers;             /* L */
-    int64_t width;              /* C: features of a token vector; an embedding has embedding_width */
-    int64_t hidden_width;       /* F */
-    int64_t heads;              /* H */
-    int64_t vocabulary;         /* V */
-    int64_t type_vocabulary;    /* token types */
-    int64_t max_positions;      /* longest sequence that the weights allow */
-    int64_t max_tokens;         /* longest sequence that the directory asks for (special tokens included) */
-    clf_pooling pooling;        /* as the directory says; mean where it says nothing */
-    int normalize;              /* nonzero: embeddings are divided by their L2 norm */
-    int64_t parameters;         /* number of weights */
-    uint64_t file_bytes;        /* of the checkpoint */
-    const char *linear_engine;  /* GEMM engine of the projections */
-    int64_t embedding_width;    /* E: features of an embedding: C, or as poolings side by side, dense layers, truncate_dim leave it */
-    int64_t poolings;           /* how many are put side by side; `pooling` is the first; 0: modules.json has no Pooling module */
-    int64_t layers_after;       /* dense layers and layer norms after the pooling */
-    clf_storage weights;        /* as it was opened */
+    const char *architecture;  /* "bert" */
+    int64_t layers;            /* L */
+    int64_t width;             /* C: features of a token vector; an embedding has embedding_width */
+    int64_t hidden_width;      /* F */
+    int64_t heads;             /* H */
+    int64_t vocabulary;        /* V */
+    int64_t type_vocabulary;   /* token types */
+    int64_t max_positions;     /* longest sequence that the weights allow */
+    int64_t max_tokens;        /* longest sequence that the directory asks for (special tokens included) */
+    clf_pooling pooling;       /* as the directory says; mean where it says nothing */
+    int normalize;             /* nonzero: embeddings are divided by their L2 norm */
+    int64_t parameters;        /* number of weights */
+    uint64_t file_bytes;       /* of the checkpoint */
+    const char *linear_engine; /* GEMM engine of the projections */
+    int64_t embedding_width;   /* E: features of an embedding: C, or as poolings side by side, dense layers, truncate_dim leave it */
+    int64_t poolings;          /* how many are put side by side; `pooling` is the first; 0: modules.json has no Pooling module */
+    int64_t layers_after;      /* dense layers and layer norms after the pooling */
+    clf_storage weights;       /* as it was opened */
 } clf_model_info;
-
-/* Loads a GGUF file of a language model, or a Hugging Face or sentence-transformers directory of BERT, DistilBERT, RoBERTa, XLM-RoBERTa,
- * CamemBERT, MPNet, Nomic BERT or ModernBERT, or of a language model or an encoder-decoder (generate.h), by config.json's model_type:
- * config.json, model.safetensors (f32, f16 or bf16; or the shards of model.safetensors.index.json), what clf_tokenizer_open reads, and
- * where present modules.json (Transformer, Pooling, Dense, LayerNorm, Normalize) with the folders that it names,
- * sentence_bert_config.json, config_sentence_transformers.json. A LoRA adapter (adapter_config.json, adapter_model.safetensors) is merged
- * into the weights as peft's merge_and_unload does; a directory of an adapter alone names the model's in base_model_name_or_path, which
- * has the files that it lacks. On devices that share the host's memory, weights are used where the file is mapped; the directory must not
- * change while the model lives. The model keeps the context alive.
- * NOT_FOUND: a file is missing. FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, a
- * module that is not built, an adapter of another kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights
- * do not fit the device (both sizes named). */
-CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out);
 
 typedef struct clf_model_params {
     size_t size;         /* sizeof(clf_model_params) */
@@ -71,10 +58,20 @@ typedef struct clf_model_params {
 #define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}
 CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out, size_t size); /* clformer.h: options */
 
-/* clf_model_open with parameters; NULL = defaults, which is what that does. INVALID_ARGUMENT also for a storage that is none. UNSUPPORTED
- * also for a weight that f16 has no finite number for (tensor and weight named). */
-CLF_API CLF_NODISCARD clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params,
-                                                     clf_model **out);
+/* Loads the model at `path`: a GGUF file of a language model, or a Hugging Face or sentence-transformers directory of BERT, DistilBERT,
+ * RoBERTa, XLM-RoBERTa, CamemBERT, MPNet, Nomic BERT or ModernBERT, or of a language model or an encoder-decoder (generate.h), by
+ * config.json's model_type: config.json, model.safetensors (f32, f16 or bf16; or the shards of model.safetensors.index.json), what
+ * clf_tokenizer_open reads, and where present modules.json (Transformer, Pooling, Dense, LayerNorm, Normalize) with the folders that it
+ * names, sentence_bert_config.json, config_sentence_transformers.json. A LoRA adapter (adapter_config.json, adapter_model.safetensors)
+ * is merged into the weights as peft's merge_and_unload does; a directory of an adapter alone names the model's in
+ * base_model_name_or_path, which has the files that it lacks. On devices that share the host's memory, weights are used where the file
+ * is mapped; the directory must not change while the model lives. params NULL: the defaults. The model keeps the context alive. *out:
+ * the caller destroys it; sessions that are left keep it until they are destroyed too. NOT_FOUND: a file is missing. FORMAT: a file is
+ * broken or a weight has another shape (named). UNSUPPORTED: another architecture, a module that is not built, an adapter of another
+ * kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named).
+ * INVALID_ARGUMENT: a NULL but params, a storage that is not one of the enumerators. UNSUPPORTED also for a weight that f16 has no
+ * finite number for (tensor and weight named). */
+CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *path, const clf_model_params *params, clf_model **out);
 CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 
 /* Borrowed; lives as long as the model. */
@@ -102,10 +99,10 @@ typedef struct clf_memory_plan {
     int64_t context;           /* of a single text: room, at most `positions` */
 } clf_memory_plan;
 
-/* The plan of the model at `directory` on the context's device, from its configuration and the sizes of its tensors: no weight is read, and
- * it may be a model that does not fit (clf_model_open_with then says OUT_OF_MEMORY). params NULL = defaults. Other statuses as
- * clf_model_open_with. */
-CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, const char *directory, const clf_model_params *params,
+/* The plan of the model at `path` on the context's device, from its configuration and the sizes of its tensors: no weight is read, and
+ * it may be a model that does not fit (clf_model_open then says OUT_OF_MEMORY). params NULL = defaults. Other statuses as
+ * clf_model_open. */
+CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, const char *path, const clf_model_params *params,
                                                       clf_memory_plan *out);
 
 /* The plan that the model was opened with; borrowed; NULL for NULL. Calls that run another number of texts together count their own. */
@@ -119,18 +116,39 @@ CLF_API const char *clf_model_prompt_name(const clf_model *model, size_t index);
 CLF_API const char *clf_model_prompt(const clf_model *model, const char *name);
 CLF_API const char *clf_model_default_prompt_name(const clf_model *model);
 
+/* ---- Sessions ---- */
+
+/* One thread's work on a model: a queue, temporary memory and batches that are used again. A model never changes once it is open, so that
+ * any number of sessions use its weights and its tokenizer at the same time, each on a context of its own. */
+typedef struct clf_session clf_session;
+
+/* context: the model's, or one that shares its cl_context (clf_context_create_shared); NULL: the model's. The session keeps both alive, so
+ * that either may be destroyed first; the last session's thread then also uses the model's context. *out: the caller destroys it.
+ * INVALID_ARGUMENT: a NULL but context, a context that shares nothing with the model's.
+ *
+ *     clf_session_create(model, NULL, &session);          // in the first thread
+ *     clf_context_create_shared(context, &second);        // in a second thread
+ *     clf_session_create(model, second, &other); */
+CLF_API CLF_NODISCARD clf_status clf_session_create(clf_model *model, clf_context *context, clf_session **out);
+CLF_API void clf_session_destroy(clf_session *session); /* NULL is a no-op */
+
+/* Borrowed; lives as long as the session. */
+CLF_API clf_context *clf_session_context(const clf_session *session);
+
+/* ---- Embeddings ---- */
+
 typedef struct clf_embed_params {
-    size_t size;         /* sizeof(clf_embed_params) */
-    int pooling;         /* a clf_pooling, or CLF_AS_MODEL */
-    int normalize;       /* 0, 1, or CLF_AS_MODEL */
-    size_t max_tokens;   /* truncate to so many tokens, special ones included; 0 = as the model */
-    size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
+    size_t size;           /* sizeof(clf_embed_params) */
+    int pooling;           /* a clf_pooling, or CLF_AS_MODEL */
+    int normalize;         /* 0, 1, or CLF_AS_MODEL */
+    size_t max_tokens;     /* truncate to so many tokens, special ones included; 0 = as the model */
+    size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;
-    size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
-    const char *prompt_name; /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
-    const char *prompt;      /* goes before every text; NULL = by prompt_name, "" = none */
-    size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, or that the tokenizer refuses, and the message is
+    size_t dimensions;        /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
+    const char *prompt_name;  /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
+    const char *prompt;       /* goes before every text; NULL = by prompt_name, "" = none */
+    size_t *failed_text;      /* receives the index of a text whose embedding is corrupt, or that the tokenizer refuses, and the message is
                                 without it; else the number of texts; NULL = not wanted */
     const clf_tokens *tokens; /* [count]: token ids in place of the texts, which are not read then, and no prompt goes before them; NULL =
                                  texts */
@@ -141,7 +159,7 @@ enum { CLF_AS_MODEL = -1 };
 CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out, size_t size); /* clformer.h: options */
 
 /* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or that of another pooling.
- * INVALID_ARGUMENT: a NULL but params; params as clf_model_embed. */
+ * INVALID_ARGUMENT: a NULL but params; params as clf_session_embed. */
 CLF_API CLF_NODISCARD clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out);
 
 /* What a call did. */
@@ -166,53 +184,17 @@ typedef struct clf_embed_stats {
  * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: modules.json has
  * no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
  * portable engines (which the context's log tells); the text is named. No such vector is ever given. */
-CLF_API CLF_NODISCARD clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params,
-                                                 float *out, clf_embed_stats *stats);
-
-/* The same from token ids that the caller made: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL = all 0.
- * The whole call is one forward pass. INVALID_ARGUMENT: an id outside the vocabulary, a sequence longer than max_positions (named). */
-CLF_API CLF_NODISCARD clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                                     size_t sequences, const clf_embed_params *params, float *out);
-
-/* The encoder's output for such sequences, packed: [offsets[sequences], C] on the device. *out: the caller destroys it. */
-CLF_API CLF_NODISCARD clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                                      size_t sequences, clf_tensor **out);
-
-/* Attention weights of one layer for one sequence of `length` token ids: [H, length, length] float32, query by key; rows sum to 1. type_ids
- * NULL = all 0. *out: the caller destroys it. INVALID_ARGUMENT: layer outside the model; ids and length as above, length at least 1. */
-CLF_API CLF_NODISCARD clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length,
-                                                         int64_t layer, clf_tensor **out);
-
-/* ---- Sessions ---- */
-
-/* One thread's work on a model: a queue, temporary memory and batches that are used again. A model never changes once it is open, so that
- * any number of sessions use its weights and its tokenizer at the same time, each on a context of its own. The functions above run in a
- * session that the model has of its own, on the context that it was opened with; a program of one thread needs no other. */
-typedef struct clf_session clf_session;
-
-/* context: the model's, or one that shares its cl_context (clf_context_create_shared); NULL: the model's. The session keeps it alive. A
- * model that is destroyed first goes with its last session, whose thread then also uses the model's context. *out: the caller destroys it.
- * INVALID_ARGUMENT: a context that shares nothing with the model's.
- *
- *     clf_context_create_shared(context, &second);        // in a second thread, beside clf_model_embed in the first
- *     clf_session_create(model, second, &session);
- *     clf_session_embed(session, texts, count, NULL, out, NULL); */
-CLF_API CLF_NODISCARD clf_status clf_session_create(clf_model *model, clf_context *context, clf_session **out);
-CLF_API void clf_session_destroy(clf_session *session); /* NULL is a no-op */
-
-/* Borrowed; lives as long as the session. */
-CLF_API clf_context *clf_session_context(const clf_session *session);
-
-/* As the functions of the same names for a model. Tensors belong to the session's context. */
 CLF_API CLF_NODISCARD clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count,
                                                    const clf_embed_params *params, float *out, clf_embed_stats *stats);
-CLF_API CLF_NODISCARD clf_status clf_session_embed_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids,
-                                                       const int32_t *offsets, size_t sequences, const clf_embed_params *params,
-                                                       float *out);
-CLF_API CLF_NODISCARD clf_status clf_session_encode_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids,
-                                                        const int32_t *offsets, size_t sequences, clf_tensor **out);
-CLF_API CLF_NODISCARD clf_status clf_session_attention_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, size_t length,
-                                                           int64_t layer, clf_tensor **out);
+
+/* The encoder's output for token ids, one forward pass over all sequences: [tokens of all, C] on the session's device, sequence after
+ * sequence. Enqueued. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no sequences, an id outside the vocabulary or its types, a
+ * sequence longer than max_positions (named). UNSUPPORTED: a model without encoder. */
+CLF_API CLF_NODISCARD clf_status clf_session_encode(clf_session *session, const clf_tokens *sequences, size_t count, clf_tensor **out);
+
+/* Attention weights of one layer for a sequence of L token ids: [H, L, L] float32 on the session's device, query by key; rows sum to 1.
+ * Enqueued. *out: the caller destroys it. INVALID_ARGUMENT: a layer outside the model, an empty sequence, ids and length as above. */
+CLF_API CLF_NODISCARD clf_status clf_session_attention(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out);
 
 #ifdef __cplusplus
 }

@@ -11,9 +11,9 @@ extern "C" {
 
 typedef struct clf_pronouncer clf_pronouncer;
 
-/* directory NULL: the built-in model; else a directory with config.json and model.safetensors of the same form (README of host/model/g2p).
+/* path NULL: the built-in model; else a directory with config.json and model.safetensors of the same form (README of host/model/g2p).
  * The pronouncer keeps the context alive. NOT_FOUND, FORMAT, UNSUPPORTED, OUT_OF_MEMORY as clf_model_open. */
-CLF_API CLF_NODISCARD clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out);
+CLF_API CLF_NODISCARD clf_status clf_pronouncer_open(clf_context *context, const char *path, clf_pronouncer **out);
 
 /* A pronouncer for a second thread: the same weights on `context`, which shares the cl_context of the first's (clf_context_create_shared)
  * and is kept alive. `with` may be in use meanwhile, and may be destroyed first; the last one's thread then also uses the context that the
@@ -22,9 +22,9 @@ CLF_API CLF_NODISCARD clf_status clf_pronouncer_create_shared(clf_pronouncer *wi
 CLF_API void clf_pronouncer_destroy(clf_pronouncer *pronouncer); /* NULL is a no-op */
 
 typedef struct clf_pronounce_params {
-    size_t size;        /* sizeof(clf_pronounce_params) */
-    int beam;           /* hypotheses kept while decoding, 1 to 64; 1 = greedy */
-    size_t batch_words; /* words decoded together; 0 = suited to the device */
+    size_t size;           /* sizeof(clf_pronounce_params) */
+    int beam;              /* hypotheses kept while decoding, 1 to 64; 1 = greedy */
+    size_t batch_words;    /* words decoded together; 0 = suited to the device */
     clf_progress progress; /* words; NULL = none */
     void *progress_user;
 } clf_pronounce_params;
@@ -72,9 +72,9 @@ CLF_API CLF_NODISCARD clf_status clf_pronouncer_attention(clf_pronouncer *pronou
 
 /* What a pronouncer did so far. */
 typedef struct clf_pronounce_stats {
-    uint64_t words, letters;  /* letters with the end of each word */
-    uint64_t steps;           /* decoder steps */
-    uint64_t decoded_tokens;  /* rows that these steps projected: every token of every hypothesis once */
+    uint64_t words, letters; /* letters with the end of each word */
+    uint64_t steps;          /* decoder steps */
+    uint64_t decoded_tokens; /* rows that these steps projected: every token of every hypothesis once */
     uint64_t run_ns;
 } clf_pronounce_stats;
 

@@ -26,11 +26,11 @@ typedef struct clf_tokenizer clf_tokenizer;
  * added_tokens_decoder, special_tokens_map.json and added_tokens.json beside it, as in transformers. NOT_FOUND: none of these files.
  * UNSUPPORTED: a part that is not built in, or vocab.json or sentencepiece.bpe.model of another class; the message names it and the known
  * ones. FORMAT: a broken file, or a text would get a token that the files do not name. */
-CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out);
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *path, clf_tokenizer **out);
 
 /* The tokenizer of the texts that an encoder-decoder writes: Marian's target.spm with target_vocab.json where tokenizer_config.json's
  * separate_vocabs is true, else that of clf_tokenizer_open. Statuses as there; NOT_FOUND: one of the two files. */
-CLF_API CLF_NODISCARD clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out);
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_open_target(const char *path, clf_tokenizer **out);
 
 /* The same as clf_tokenizer_open from the text of a tokenizer.json. `name` is used in messages. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_json(const clf_text *json, const char *name, clf_tokenizer **out);

@@ -50,10 +50,12 @@ typedef struct clf_transformer_config {
 
 /* The paper's sizes with the norms first and a final norm, as the annotated implementations have it; sizes of vocabularies are the
  * caller's. */
-#define CLF_TRANSFORMER_CONFIG_INIT                                                                                                     \
-    {.size = sizeof(clf_transformer_config), .width = 512, .hidden_width = 2048, .heads = 8, .encoder_layers = 6, .decoder_layers = 6,  \
-     .max_source = 5000, .max_target = 5000, .activation = CLF_ACTIVATION_RELU, .norm_first = 1, .has_final_norm = 1,                    \
-     .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f}
+#define CLF_TRANSFORMER_CONFIG_INIT                                                                                                       \
+    {                                                                                                                                     \
+        .size = sizeof(clf_transformer_config), .width = 512, .hidden_width = 2048, .heads = 8, .encoder_layers = 6, .decoder_layers = 6, \
+        .max_source = 5000, .max_target = 5000, .activation = CLF_ACTIVATION_RELU, .norm_first = 1, .has_final_norm = 1,                  \
+        .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f                                                      \
+    }
 CLF_API CLF_NODISCARD clf_status clf_transformer_config_default(clf_transformer_config *out, size_t size); /* clformer.h: options */
 
 /* How the weights are called:
@@ -93,12 +95,12 @@ CLF_API void clf_transformer_destroy(clf_transformer *transformer); /* NULL is a
 /* Borrowed; lives as long as the transformer. */
 CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_transformer *transformer);
 
-/* Loads a directory with config.json and model.safetensors (or its shards), by model_type:
+/* Loads the directory `path` with config.json and model.safetensors (or its shards), by model_type:
  *   encoder-decoder  keys as in host/model/g2p/config.json, also "gated" and "final_norm"; weights in labml's names
  *   bart, marian     as transformers saves BartForConditionalGeneration, BartModel, MarianMTModel and MarianModel; encoder and decoder have
  *                    one number of heads and one hidden width. Tokenizers are not read: sequences are ids
  * Statuses as clf_model_open. */
-CLF_API CLF_NODISCARD clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
+CLF_API CLF_NODISCARD clf_status clf_transformer_open(clf_context *context, const char *path, clf_transformer **out);
 
 /* A transformer for a second thread: the same weights on `context`, which shares the cl_context of the first's (clf_context_create_shared)
  * and is kept alive. `with` may be in use meanwhile, and may be destroyed first; the last one's thread then also uses the context that the
@@ -117,23 +119,6 @@ CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const
 /* out [N,L,C] = table[token] * scale + position, their layer norm where the configuration has it; is_target 0: the source's embedding. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout,
                                                        const clf_tensor *tokens, clf_tensor *out);
-
-/* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. */
-CLF_API CLF_NODISCARD clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
-                                                        const clf_attention_masks *masks, clf_tensor *memory);
-
-/* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the
- * targets' own (a decoder usually wants is_causal there). Layers without source attention are an encoder's: a network without decoder
- * refuses. */
-CLF_API CLF_NODISCARD clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
-                                                        const clf_attention_masks *source_masks, const clf_tensor *target,
-                                                        const clf_attention_masks *target_masks, clf_tensor *features);
-
-/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1
- * there. */
-CLF_API CLF_NODISCARD clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
-                                                         const clf_tensor *target, const clf_attention_masks *source_masks,
-                                                         const clf_attention_masks *target_masks, clf_tensor *features);
 
 /* What can be read of a layer while it runs. */
 typedef enum clf_layer_value {
@@ -160,8 +145,8 @@ typedef struct clf_layer_output {
  * labml's MultiHeadAttention(dropout_prob) is weight_dropout, FeedForward(dropout) hidden_dropout, TransformerLayer(dropout_prob)
  * result_dropout. Embeddings have none. Probability 0 leaves every bit as it is without. */
 typedef struct clf_transformer_params {
-    size_t size;                     /* sizeof(clf_transformer_params) */
-    float weight_dropout;            /* in [0,1); 0: none, inference */
+    size_t size;          /* sizeof(clf_transformer_params) */
+    float weight_dropout; /* in [0,1); 0: none, inference */
     float hidden_dropout;
     float result_dropout;
     uint64_t seed;                   /* another one for each step of a training */
@@ -174,20 +159,27 @@ typedef struct clf_transformer_params {
 #define CLF_TRANSFORMER_PARAMS_INIT {.size = sizeof(clf_transformer_params)}
 CLF_API CLF_NODISCARD clf_status clf_transformer_params_default(clf_transformer_params *out, size_t size); /* clformer.h: options */
 
-/* clf_transformer_encode, _decode and _forward with parameters; NULL = defaults, which is what those do. INVALID_ARGUMENT also for a
+/* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. params NULL: the defaults. INVALID_ARGUMENT also for a
  * probability outside [0,1), and for an output that names no layer of a stack that runs or what another one names, the wrong shape
  * ("E_SHAPE: ...") or dtype. */
-CLF_API CLF_NODISCARD clf_status clf_transformer_encode_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
-                                                             const clf_attention_masks *masks, const clf_transformer_params *params,
-                                                             clf_tensor *memory);
-CLF_API CLF_NODISCARD clf_status clf_transformer_decode_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
-                                                             const clf_attention_masks *source_masks, const clf_tensor *target,
-                                                             const clf_attention_masks *target_masks, const clf_transformer_params *params,
-                                                             clf_tensor *features);
-CLF_API CLF_NODISCARD clf_status clf_transformer_forward_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
-                                                              const clf_tensor *target, const clf_attention_masks *source_masks,
-                                                              const clf_attention_masks *target_masks,
-                                                              const clf_transformer_params *params, clf_tensor *features);
+CLF_API CLF_NODISCARD clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                        const clf_attention_masks *masks, const clf_transformer_params *params,
+                                                        clf_tensor *memory);
+
+/* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the
+ * targets' own (a decoder usually wants is_causal there). params as above. Layers without source attention are an encoder's: a network
+ * without decoder refuses. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
+                                                        const clf_attention_masks *source_masks, const clf_tensor *target,
+                                                        const clf_attention_masks *target_masks, const clf_transformer_params *params,
+                                                        clf_tensor *features);
+
+/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1
+ * there. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                         const clf_tensor *target, const clf_attention_masks *source_masks,
+                                                         const clf_attention_masks *target_masks, const clf_transformer_params *params,
+                                                         clf_tensor *features);
 
 /* out [..., V]: logits of features [..., C]; is_log_softmax nonzero: their log-softmax instead. Features with evenly spaced rows, out dense
  * f32. */

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     const clf_message message = {"user", {argv[2], strlen(argv[2])}};
     status = clf_context_create(NULL, &context);
     if (status == CLF_OK)
-        status = clf_model_open(context, argv[1], &model);
+        status = clf_model_open(context, argv[1], NULL, &model);
     if (status == CLF_OK)
         status = clf_session_create(model, NULL, &session);
     if (status == CLF_OK)

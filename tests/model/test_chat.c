@@ -46,7 +46,7 @@ static fixture open_with(clf_context *context, const char *template)
         assert_int_equal(symlink(temp_path(CLF_TEST_DATA "/generation/llama", files[i], source), temp_path(f.folder, files[i], path)), 0);
     if (template)
         temp_file(f.folder, "chat_template.jinja", template, strlen(template), path);
-    CHECK_OK(clf_model_open(context, f.folder, &f.model));
+    CHECK_OK(clf_model_open(context, f.folder, NULL, &f.model));
     CHECK_OK(clf_session_create(f.model, NULL, &f.session));
     return f;
 }
@@ -63,13 +63,13 @@ static clf_message message(const char *role, const char *text)
     return (clf_message){role, {text, strlen(text)}};
 }
 
-/* What clf_generate makes of the text that the template writes. */
+/* What clf_session_generate makes of the text that the template writes. */
 static void continue_alone(const fixture *f, const char *prompt, const clf_generate_params *params, told *out)
 {
     clf_generate_params own = *params;
     own.no_special_tokens = 1;
     *out = (told){.cancelled = NULL};
-    CHECK_OK(clf_generate(f->session, &(clf_text){prompt, strlen(prompt)}, 1, &own, tell, out));
+    CHECK_OK(clf_session_generate(f->session, &(clf_text){prompt, strlen(prompt)}, 1, &own, tell, out));
 }
 
 static const char plain[] = "{% for m in messages %}{{ m.content }}{{ '!' if m.role == 'user' else '.' }}{% endfor %}";
@@ -200,7 +200,7 @@ static void test_refusals(void **state)
     clf_request_destroy(request);
     close_model(&f);
     clf_model *encoder;
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/families/distilbert", &encoder));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/families/distilbert", NULL, &encoder));
     CHECK_OK(clf_session_create(encoder, NULL, &second));
     CHECK_FAILS(clf_session_chat(second, &question, 1, NULL, NULL, NULL, &request), CLF_UNSUPPORTED, "does not generate text");
     clf_session_destroy(second);

@@ -149,7 +149,7 @@ static int note(void *user, const clf_generated *step)
     return 0;
 }
 
-/* The text by clf_sequences_run and clf_choose_token, from all logits. */
+/* The text by clf_session_run_sequences and clf_model_choose_token, from all logits. */
 static void choose_from_all(clf_session *session, const clf_model *model, const clf_generate_params *params, int32_t first, told *out)
 {
     float row[64];
@@ -159,8 +159,8 @@ static void choose_from_all(clf_session *session, const clf_model *model, const 
     CHECK_OK(clf_sequence_create(session, &sequence));
     for (out->count = 0; out->count < TOKENS; out->count++) {
         int32_t *next = &tokens[out->count + 1];
-        CHECK_OK(clf_sequences_run(session, &(clf_sequence_tokens){sequence, next - 1, 1}, 1, 0, row));
-        CHECK_OK(clf_choose_token(model, params, row, tokens, out->count + 1, out->count, next));
+        CHECK_OK(clf_session_run_sequences(session, &(clf_sequence_tokens){sequence, next - 1, 1}, 1, 0, row));
+        CHECK_OK(clf_model_choose_token(model, params, row, tokens, out->count + 1, out->count, next));
         if (*next == *clf_model_end_tokens(model, NULL))
             break;
         out->tokens[out->count] = *next;
@@ -182,7 +182,7 @@ static void test_read_bytes(void **state)
                 {0, 1, 1.2f, 0, V * LOGIT, true}};
     clf_model *model;
     clf_session *session;
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", &model));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     assert_int_equal(clf_model_get_info(model)->vocabulary, V);
     for (size_t i = 0; i < COUNT(rows); i++) {

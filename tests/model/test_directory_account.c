@@ -100,13 +100,17 @@ static clf_status embed(clf_context *context, const char *folder, float rows[TEX
     static const char long_text[] = "the cat sat, the cat sat on a dog and the dog sat on the cat";
     const clf_text texts[TEXTS] = {
         {"the \xc3\x84 Cat \xe4\xb8\xad\xe5\x9b\xbd", 17}, {"cat <s> sat</s>", 15}, {long_text, sizeof long_text - 1}};
+    clf_session *session = NULL;
     clf_model *model = NULL;
     memset(rows, 0, TEXTS * WIDTH * sizeof *rows);
-    clf_status st = clf_model_open(context, folder, &model);
+    clf_status st = clf_model_open(context, folder, NULL, &model);
     if (st == CLF_OK) {
         assert_true(clf_model_get_info(model)->embedding_width <= WIDTH);
-        st = clf_model_embed(model, texts, TEXTS, NULL, rows, NULL);
+        st = clf_session_create(model, NULL, &session);
     }
+    if (st == CLF_OK)
+        st = clf_session_embed(session, texts, TEXTS, NULL, rows, NULL);
+    clf_session_destroy(session);
     clf_model_destroy(model);
     return st;
 }

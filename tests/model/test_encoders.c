@@ -19,7 +19,7 @@ static clf_model *open_case(clf_context *context, const char *name, json_t **gol
     char path[256];
     clf_model *model;
     snprintf(path, sizeof path, CLF_TEST_DATA "/%s", name);
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     snprintf(path, sizeof path, CLF_TEST_DATA "/%s/golden.json", name);
     CHECK_OK(clfi_json_read(path, 1 << 20, golden));
     return model;
@@ -65,6 +65,7 @@ static void check_classifier(clf_context *context, const char *family)
     json_t *golden;
     snprintf(name, sizeof name, "classifiers/%s", family);
     clf_model *model = open_case(context, name, &golden);
+    clf_session *session;
     const json_t *given = json_object_get(golden, "texts");
     const size_t count = json_array_size(given), labels = clf_model_label_count(model);
     clf_text_pair *pairs = calloc(count, sizeof *pairs);
@@ -78,11 +79,13 @@ static void check_classifier(clf_context *context, const char *family)
     }
     for (size_t i = 0; i < count * labels; i++)
         logits[i] = NAN;
-    CHECK_OK(clf_model_classify(model, pairs, count, NULL, logits, NULL, NULL));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    CHECK_OK(clf_session_classify(session, pairs, count, NULL, logits, NULL, NULL));
     check_rows(name, logits, json_object_get(golden, "logits"), count, labels);
     free(pairs);
     free(logits);
     json_decref(golden);
+    clf_session_destroy(session);
     clf_model_destroy(model);
 }
 
@@ -107,6 +110,7 @@ static void test_modules(void **state)
     for (size_t n = 0; n < COUNT(names); n++) {
         json_t *golden;
         clf_model *model = open_case(*state, names[n], &golden);
+        clf_session *session;
         const json_t *given = json_object_get(golden, "texts"), *call = json_array_get(json_object_get(golden, "calls"), 0);
         const size_t count = json_array_size(given), width = (size_t)clf_model_get_info(model)->embedding_width;
         clf_text *texts = malloc(count * sizeof *texts);
@@ -116,11 +120,13 @@ static void test_modules(void **state)
             texts[i] = text_of(json_array_get(given, i));
         for (size_t i = 0; i < count * width; i++)
             rows[i] = NAN;
-        CHECK_OK(clf_model_embed(model, texts, count, NULL, rows, NULL));
+        CHECK_OK(clf_session_create(model, NULL, &session));
+        CHECK_OK(clf_session_embed(session, texts, count, NULL, rows, NULL));
         check_rows(names[n], rows, json_object_get(call, "rows"), count, width);
         free(texts);
         free(rows);
         json_decref(golden);
+        clf_session_destroy(session);
         clf_model_destroy(model);
     }
 }

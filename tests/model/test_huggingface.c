@@ -70,9 +70,9 @@ static void check_network(clf_context *context, const char *how, const char *id,
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){N, S, C}, &memory));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){N, T, C}, &features));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, want->dim, &logits));
-    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, source, &source_masks, memory));
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, source, &source_masks, NULL, memory));
     check_golden(how, golden_values(golden, id, "memory"), NULL, memory);
-    CHECK_OK(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, &source_masks, target, &causal, features));
+    CHECK_OK(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, &source_masks, target, &causal, NULL, features));
     check_golden(how, golden_values(golden, id, "features"), NULL, features);
     CHECK_OK(clf_transformer_generate(network, features, 0, logits));
     check_golden(how, want, without_bias, logits);

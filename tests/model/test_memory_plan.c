@@ -33,7 +33,7 @@ static void test_encoder(void **state)
         char directory[256], letters[128] = "";
         clf_model *model;
         snprintf(directory, sizeof directory, CLF_TEST_DATA "/families/%s", names[i]);
-        CHECK_OK(clf_model_open(context, directory, &model));
+        CHECK_OK(clf_model_open(context, directory, NULL, &model));
         const clf_model_info *info = clf_model_get_info(model);
         const size_t length = (size_t)info->max_tokens, count = clfi_batch_tokens(context) / length;
         for (size_t k = 0; k + 2 < length; k++) /* a token each, beside the two at the ends */
@@ -43,16 +43,19 @@ static void test_encoder(void **state)
         assert_true(texts && rows);
         for (size_t k = 0; k < count; k++)
             texts[k] = (clf_text){letters, strlen(letters)};
+        clf_session *session;
         clf_embed_stats stats;
+        CHECK_OK(clf_session_create(model, NULL, &session));
         const uint64_t before = clfi_usage_bytes(context), scratch = model->plan.scratch_bytes;
         clfi_usage_restart(context);
-        CHECK_OK(clf_model_embed(model, texts, count, NULL, rows, &stats));
+        CHECK_OK(clf_session_embed(session, texts, count, NULL, rows, &stats));
         const uint64_t taken = clfi_usage_peak_bytes(context) - before;
         CHECK(stats.batches == 1 && stats.tokens == count * length, "%zu batches of %zu tokens", stats.batches, stats.tokens);
         CHECK(taken <= scratch && taken >= scratch / 4, "%s: %llu bytes, %llu foretold", names[i], (unsigned long long)taken,
               (unsigned long long)scratch);
         free(texts);
         free(rows);
+        clf_session_destroy(session);
         clf_model_destroy(model);
     }
 }
@@ -78,7 +81,7 @@ static void test_encoder_decoder(void **state)
         clf_decode_input inputs[CLFI_BATCH_SEQUENCES];
         clf_view logits;
         snprintf(directory, sizeof directory, CLF_TEST_DATA "/translation/%s", names[i]);
-        CHECK_OK(clf_model_open(context, directory, &model));
+        CHECK_OK(clf_model_open(context, directory, NULL, &model));
         const uint64_t scratch = model->plan.scratch_bytes;
         CHECK_OK(clfi_decode_create(context, model->network, CLF_F32, &batch));
         CHECK_OK(clfi_decode_reserve(batch, (int64_t)count * LENGTH + CLFI_PASS_TOKENS, CLFI_PASS_TOKENS, LENGTH));
@@ -113,7 +116,7 @@ static void test_numbers(void **state)
 {
     clf_context *context = *state;
     clf_model *model;
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     const clf_memory_plan plan = plan_of(model);
     const clf_stack_config *stack = &model->network->config.decoder;
     CHECK(plan.weight_bytes >= plan.stored_bytes && plan.weight_bytes < 4 * plan.stored_bytes, "%llu bytes of %llu",
@@ -129,8 +132,8 @@ static void test_numbers(void **state)
     params.sequences = 1000;
     CHECK_OK(clf_memory_plan_read(context, path, &params, &told));
     assert_int_equal(told.scratch_bytes - plan.scratch_bytes, (1000 - CLFI_BATCH_SEQUENCES) * 4 * model->info.vocabulary);
-    assert_true(told.room < plan.room || plan.device_bytes == 0 || plan.room == context->device.caps.max_allocation_bytes /
-                                                                                  (plan.cache_bytes / (uint64_t)stack->layers));
+    assert_true(told.room < plan.room || plan.device_bytes == 0 ||
+                plan.room == context->device.caps.max_allocation_bytes / (plan.cache_bytes / (uint64_t)stack->layers));
     const clf_memory_plan back = clfi_memory_plan_for(context, &told, CLFI_BATCH_SEQUENCES);
     assert_memory_equal(&back, &plan, sizeof back);
     const clf_model_params halves = {.size = sizeof halves, .weights = CLF_STORAGE_F16, .cache = CLF_STORAGE_F16};
@@ -145,7 +148,7 @@ static void test_refusals(void **state)
 {
     clf_context *context = *state;
     clf_model *model = NULL;
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     const clf_memory_plan plan = plan_of(model);
     const clf_network_config config = model->network->config;
     const int64_t layers = config.decoder.layers;
@@ -153,14 +156,14 @@ static void test_refusals(void **state)
     clf_model_destroy(model);
     /* weights and scratch fit, but no cache beside them */
     context->device.info.global_memory_bytes = plan.weight_bytes + plan.scratch_bytes + 3 * plan.cache_bytes;
-    CHECK_FAILS(clf_model_open(context, path, &model), CLF_OUT_OF_MEMORY, "keys and values of");
+    CHECK_FAILS(clf_model_open(context, path, NULL, &model), CLF_OUT_OF_MEMORY, "keys and values of");
     assert_non_null(strstr(clf_last_error(), "a context of 3 tokens fits; with keys and values as f16 (--cache f16) 6 tokens fit"));
     const clf_model_params halved = {.size = sizeof halved, .weights = CLF_STORAGE_F16};
     const clf_memory_plan half = plan_of_path(context, &config, &halved);
     CHECK(half.weight_bytes == plan.half_bytes && half.half_bytes == half.weight_bytes, "%llu bytes, %llu foretold",
           (unsigned long long)half.weight_bytes, (unsigned long long)plan.half_bytes);
     context->device.info.global_memory_bytes = 1;
-    CHECK_FAILS(clf_model_open(context, path, &model), CLF_OUT_OF_MEMORY, "model: the weights take");
+    CHECK_FAILS(clf_model_open(context, path, NULL, &model), CLF_OUT_OF_MEMORY, "model: the weights take");
     context->device.info.global_memory_bytes = memory;
     context->device.caps.max_allocation_bytes = 10 * plan.cache_bytes / (uint64_t)layers; /* a layer's cache is one allocation */
     const clf_model_params params = CLF_MODEL_PARAMS_INIT;
@@ -187,54 +190,54 @@ static void test_room(void **state)
     clf_sequence *sequence;
     float *logits;
     size_t tokens = 0;
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     const clf_memory_plan plan = plan_of(model);
     clf_model_destroy(model);
     /* room for 70 tokens beside passes of three texts, for two more beside those of one, for fewer where all logits of a pass are kept */
     context->device.info.global_memory_bytes = plan.weight_bytes + plan.pass_bytes + 3 * plan.sequence_bytes + 70 * plan.cache_bytes;
     const clf_model_params opening = {.size = sizeof opening, .sequences = 3};
-    CHECK_OK(clf_model_open_with(context, path, &opening, &model));
+    CHECK_OK(clf_model_open(context, path, &opening, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     params.max_tokens = 90;
-    CHECK_FAILS(clf_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
+    CHECK_FAILS(clf_session_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
     assert_non_null(strstr(clf_last_error(), "generate: prompts[0]"));
     assert_int_equal(tokens, 0);
     params.max_tokens = 40;
-    CHECK_OK(clf_generate(session, texts, 3, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, texts, 3, &params, count_tokens, &tokens));
     assert_true(tokens > 0);
     assert_true(clfi_decode_usage(session->decoding).most <= 70);
     double perplexity;
     char letters[80]; /* a token each */
     memset(letters, 'z', sizeof letters);
-    CHECK_FAILS(clf_perplexity(session, &(clf_text){letters, sizeof letters}, 96, NULL, &perplexity, NULL), CLF_OUT_OF_MEMORY,
+    CHECK_FAILS(clf_session_perplexity(session, &(clf_text){letters, sizeof letters}, 96, NULL, &perplexity, NULL), CLF_OUT_OF_MEMORY,
                 "tokens fit device");
     const size_t vocabulary = (size_t)clf_model_get_info(model)->vocabulary;
     int32_t ids[60] = {0};
     assert_non_null(logits = malloc(vocabulary * sizeof *logits));
     CHECK_OK(clf_sequence_create(session, &sequence));
-    CHECK_OK(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 60}, 1, 0, logits));
-    CHECK_FAILS(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 20}, 1, 0, logits), CLF_OUT_OF_MEMORY,
+    CHECK_OK(clf_session_run_sequences(session, &(clf_sequence_tokens){sequence, ids, 60}, 1, 0, logits));
+    CHECK_FAILS(clf_session_run_sequences(session, &(clf_sequence_tokens){sequence, ids, 20}, 1, 0, logits), CLF_OUT_OF_MEMORY,
                 "sequences: keys and values of 80 tokens");
     /* what a sequence has counts beside texts that are not its own */
     params.max_tokens = 20;
-    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
-    CHECK_FAILS(clf_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "tokens fit device");
+    CHECK_FAILS(clf_session_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
+    CHECK_FAILS(clf_session_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "tokens fit device");
     CHECK_OK(clf_sequence_keep(sequence, 20));
-    CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, texts, 1, &params, count_tokens, &tokens));
     CHECK_OK(clf_sequence_keep(sequence, 0));
     /* what a fork has stays when the sequence goes on otherwise, and counts once where it goes on from there */
     clf_sequence *fork;
     params.sequence = sequence;
     params.max_tokens = 1;
-    CHECK_OK(clf_generate(session, &(clf_text){letters, 40}, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, &(clf_text){letters, 40}, 1, &params, count_tokens, &tokens));
     CHECK_OK(clf_sequence_fork(sequence, &fork));
     params.max_tokens = 20;
-    CHECK_OK(clf_generate(session, &(clf_text){letters, 45}, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, &(clf_text){letters, 45}, 1, &params, count_tokens, &tokens));
     params.max_tokens = 40;
-    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
+    CHECK_FAILS(clf_session_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "tokens fit device");
     assert_true(clfi_decode_usage(session->decoding).most <= 72);
     clf_sequence_destroy(fork);
-    CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, texts, 1, &params, count_tokens, &tokens));
     params.sequence = NULL;
     clf_sequence_destroy(sequence);
     free(logits);
@@ -255,7 +258,7 @@ static void test_many(void **state)
     clf_text texts[TEXTS];
     float *logits;
     size_t tokens = 0;
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     const clf_model_info *info = clf_model_get_info(model);
     assert_true(info->max_positions < TEXTS * TOKENS && info->max_positions > TOKENS);
@@ -265,14 +268,14 @@ static void test_many(void **state)
         inputs[i] = (clf_sequence_tokens){.tokens = ids, .count = TOKENS};
         CHECK_OK(clf_sequence_create(session, &inputs[i].sequence));
     }
-    CHECK_OK(clf_sequences_run(session, inputs, TEXTS, 0, logits));
+    CHECK_OK(clf_session_run_sequences(session, inputs, TEXTS, 0, logits));
     for (size_t i = 0; i < TEXTS; i++)
         clf_sequence_destroy(inputs[i].sequence);
     clf_session_destroy(session);
     CHECK_OK(clf_session_create(model, NULL, &session));
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     params.max_tokens = TOKENS;
-    CHECK_OK(clf_generate(session, texts, TEXTS, &params, count_tokens, &tokens));
+    CHECK_OK(clf_session_generate(session, texts, TEXTS, &params, count_tokens, &tokens));
     CHECK(clfi_decode_usage(session->decoding).most > info->max_positions, "%lld rows at once",
           (long long)clfi_decode_usage(session->decoding).most);
     free(logits);

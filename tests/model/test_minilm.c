@@ -19,6 +19,7 @@ enum { TEXTS = 300, WIDTH = 384, MAX_TOKENS = 512 };
 static struct {
     clf_context *context;
     clf_model *model;
+    clf_session *session;
     clf_text texts[TEXTS];
     int32_t *ids;
     int32_t offsets[TEXTS + 1];
@@ -95,7 +96,8 @@ static int setup(void **state)
     const char *directory = test_model_directory();
     if (device_setup((void **)&fixture.context) != 0)
         return -1;
-    CHECK_OK(clf_model_open(fixture.context, directory, &fixture.model));
+    CHECK_OK(clf_model_open(fixture.context, directory, NULL, &fixture.model));
+    CHECK_OK(clf_session_create(fixture.model, NULL, &fixture.session));
     /* All 300 texts, or every 12th of them (slow engines), or the first, short ones (slow devices). */
     const bool spread = getenv("CLF_TEST_SPREAD"), small = getenv("CLF_TEST_SMALL");
     fixture.step = spread ? (small ? 3 : 12) : 1;
@@ -116,6 +118,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    clf_session_destroy(fixture.session);
     clf_model_destroy(fixture.model);
     clf_context_destroy(fixture.context);
     for (size_t i = 0; i < TEXTS; i++)
@@ -158,23 +161,37 @@ static void test_texts_in_mixed_batches(void **state)
     clf_embed_stats stats;
     params.max_tokens = MAX_TOKENS;
     memset(fixture.got, 0xff, sizeof fixture.got);
-    CHECK_OK(clf_model_embed(fixture.model, fixture.texts, fixture.count, &params, fixture.got, &stats));
+    CHECK_OK(clf_session_embed(fixture.session, fixture.texts, fixture.count, &params, fixture.got, &stats));
     assert_int_equal(stats.tokens, fixture.offsets[fixture.count]);
     assert_int_equal(stats.texts, fixture.count);
     check_rows("texts", 0, fixture.count, fixture.got);
 }
 
-static void test_ids_in_file_order(void **state)
+static clf_tokens tokens_of(size_t text)
+{
+    return (clf_tokens){.ids = fixture.ids + fixture.offsets[text], .count = (size_t)(fixture.offsets[text + 1] - fixture.offsets[text])};
+}
+
+enum { GROUP = 20 };
+
+/* One pass over texts first .. first+count-1 by their ids. */
+static clf_status embed_ids(clf_session *session, size_t first, size_t count, float *out)
+{
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    clf_tokens tokens[GROUP];
+    for (size_t i = 0; i < count; i++)
+        tokens[i] = tokens_of(first + i);
+    params.tokens = tokens;
+    params.batch_tokens = GROUP * MAX_TOKENS;
+    return clf_session_embed(session, NULL, count, &params, out, NULL);
+}
+
+static void test_ids_in_groups(void **state)
 {
     (void)state;
-    enum { GROUP = 20 }; /* lengths mixed inside a batch */
     for (size_t first = 0; first < fixture.count; first += GROUP) {
         const size_t count = fixture.count - first < GROUP ? fixture.count - first : GROUP;
-        int32_t offsets[GROUP + 1];
-        for (size_t i = 0; i <= count; i++)
-            offsets[i] = fixture.offsets[first + i] - fixture.offsets[first];
-        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[first], NULL, offsets, count, NULL,
-                                     fixture.got + first * WIDTH));
+        CHECK_OK(embed_ids(fixture.session, first, count, fixture.got + first * WIDTH));
     }
     check_rows("ids", 0, fixture.count, fixture.got);
 }
@@ -184,8 +201,7 @@ static void test_single_equals_batched(void **state)
     (void)state;
     float alone[WIDTH];
     for (size_t i = 0; i < fixture.count; i += 13) {
-        const int32_t offsets[2] = {0, fixture.offsets[i + 1] - fixture.offsets[i]};
-        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[i], NULL, offsets, 1, NULL, alone));
+        CHECK_OK(embed_ids(fixture.session, i, 1, alone));
         for (size_t c = 0; c < WIDTH; c++)
             CHECK(within(alone[c], fixture.got[i * WIDTH + c], 1e-6), "text %zu feature %zu: alone %.9g, batched %.9g", i, c,
                   (double)alone[c], (double)fixture.got[i * WIDTH + c]);
@@ -197,20 +213,24 @@ static void test_encoder_output(void **state)
 {
     (void)state;
     enum { FIRST = 4, FEW = 2 };
-    int32_t offsets[FEW + 1], *types;
+    int32_t offsets[FEW + 1];
+    clf_tokens given[FEW];
     clf_tensor *plain, *zeros, *ones;
     for (int i = 0; i <= FEW; i++)
         offsets[i] = fixture.offsets[FIRST + i] - fixture.offsets[FIRST];
-    const int32_t *const ids = fixture.ids + fixture.offsets[FIRST];
     const size_t tokens = (size_t)offsets[FEW];
     float *const hidden = malloc(tokens * WIDTH * sizeof *hidden), *const other = malloc(tokens * WIDTH * sizeof *other);
-    types = calloc(tokens, sizeof *types);
+    int32_t *types = calloc(tokens, sizeof *types);
     assert_true(hidden && other && types);
-    CHECK_OK(clf_model_encode_ids(fixture.model, ids, NULL, offsets, FEW, &plain));
-    CHECK_OK(clf_model_encode_ids(fixture.model, ids, types, offsets, FEW, &zeros));
+    for (int i = 0; i < FEW; i++)
+        given[i] = tokens_of(FIRST + (size_t)i);
+    CHECK_OK(clf_session_encode(fixture.session, given, FEW, &plain));
+    for (int i = 0; i < FEW; i++)
+        given[i].type_ids = types + offsets[i];
+    CHECK_OK(clf_session_encode(fixture.session, given, FEW, &zeros));
     for (size_t t = 0; t < tokens; t++)
         types[t] = 1;
-    CHECK_OK(clf_model_encode_ids(fixture.model, ids, types, offsets, FEW, &ones));
+    CHECK_OK(clf_session_encode(fixture.session, given, FEW, &ones));
     assert_int_equal(clf_tensor_rank(plain), 2);
     assert_int_equal(clf_tensor_dim(plain)[0], tokens);
     assert_int_equal(clf_tensor_dim(plain)[1], WIDTH);
@@ -250,7 +270,7 @@ static void test_attention_weights(void **state)
     assert_int_equal(npy.count, LAYERS * COUNT_OF_LAYER);
     for (int layer = 0; layer < LAYERS; layer++) {
         worst w = {0};
-        CHECK_OK(clf_model_attention_ids(fixture.model, ids, NULL, LENGTH, layer, &weights));
+        CHECK_OK(clf_session_attention(fixture.session, &(clf_tokens){.ids = ids, .count = LENGTH}, layer, &weights));
         assert_int_equal(clf_tensor_rank(weights), 3);
         CHECK_OK(clf_tensor_read_f32(weights, got, COUNT(got)));
         clf_tensor_destroy(weights);
@@ -262,11 +282,15 @@ static void test_attention_weights(void **state)
     }
     clfi_npy_close(&npy);
     weights = NULL;
-    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, 6, &weights), CLF_INVALID_ARGUMENT, "6");
-    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, -1, &weights), CLF_INVALID_ARGUMENT, "-1");
-    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, 0, 0, &weights), CLF_INVALID_ARGUMENT, "");
-    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, 513, 0, &weights), CLF_INVALID_ARGUMENT, "513");
-    CHECK_FAILS(clf_model_attention_ids(fixture.model, NULL, NULL, LENGTH, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
+    clf_tokens tokens = {.ids = fixture.ids, .count = LENGTH};
+    CHECK_FAILS(clf_session_attention(fixture.session, &tokens, 6, &weights), CLF_INVALID_ARGUMENT, "6");
+    CHECK_FAILS(clf_session_attention(fixture.session, &tokens, -1, &weights), CLF_INVALID_ARGUMENT, "-1");
+    tokens.count = 0;
+    CHECK_FAILS(clf_session_attention(fixture.session, &tokens, 0, &weights), CLF_INVALID_ARGUMENT, "0 tokens");
+    tokens.count = 513;
+    CHECK_FAILS(clf_session_attention(fixture.session, &tokens, 0, &weights), CLF_INVALID_ARGUMENT, "513");
+    tokens.ids = NULL;
+    CHECK_FAILS(clf_session_attention(fixture.session, &tokens, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
     assert_null(weights);
 }
 
@@ -274,12 +298,11 @@ static void test_repeated_pass_allocates_and_builds_nothing(void **state)
 {
     (void)state;
     clf_context_stats before, after;
-    const int32_t offsets[2] = {0, fixture.offsets[5] - fixture.offsets[4]};
     float row[WIDTH];
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1)
             clf_context_get_stats(fixture.context, &before);
-        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[4], NULL, offsets, 1, NULL, row));
+        CHECK_OK(embed_ids(fixture.session, 4, 1, row));
     }
     clf_context_get_stats(fixture.context, &after);
     assert_int_equal(after.programs_built, before.programs_built);
@@ -294,10 +317,13 @@ static void test_weights_larger_than_an_allocation(void **state)
     enum { FEW = 5 };
     const uint64_t old = fixture.context->device.caps.max_allocation_bytes;
     clf_model *model = NULL;
+    clf_session *session;
     fixture.context->device.caps.max_allocation_bytes = 1 << 20;
-    CHECK_OK(clf_model_open(fixture.context, test_model_directory(), &model));
+    CHECK_OK(clf_model_open(fixture.context, test_model_directory(), NULL, &model));
     fixture.context->device.caps.max_allocation_bytes = old;
-    CHECK_OK(clf_model_embed_ids(model, fixture.ids, NULL, fixture.offsets, FEW, NULL, fixture.got));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    CHECK_OK(embed_ids(session, 0, FEW, fixture.got));
+    clf_session_destroy(session);
     clf_model_destroy(model);
     check_rows("pieces of 1 MiB", 0, FEW, fixture.got);
 }
@@ -306,28 +332,36 @@ static void test_bad_arguments(void **state)
 {
     (void)state;
     float row[WIDTH];
-    const int32_t too_large[] = {101, 30522, 102}, negative[] = {101, -1, 102}, three[] = {0, 3}, falling[] = {0, 3, 2}, late[] = {1, 3};
+    static const int32_t zeros[MAX_TOKENS + 1] = {0};
+    const struct {
+        clf_tokens tokens;
+        const char *part;
+    } refused[] = {{{(const int32_t[]){101, 30522, 102}, NULL, 3}, "30522"},
+                   {{(const int32_t[]){101, -1, 102}, NULL, 3}, "-1"},
+                   {{zeros, (const int32_t[]){0, 2, 0}, 3}, "token type 2"},
+                   {{zeros, NULL, MAX_TOKENS + 1}, "513"},
+                   {{NULL, NULL, 3}, "NULL"}};
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     clf_model *model = NULL;
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, too_large, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "30522");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, negative, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "-1");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, too_large, (int32_t[]){0, 2, 0}, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "30522");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, falling, 2, NULL, row), CLF_INVALID_ARGUMENT, "fall");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, late, 1, NULL, row), CLF_INVALID_ARGUMENT, "offsets[0]");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, (int32_t[]){0, 513}, 1, NULL, row), CLF_INVALID_ARGUMENT, "513");
-    CHECK_FAILS(clf_model_embed_ids(fixture.model, NULL, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "NULL");
+    clf_tensor *hidden = NULL;
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        params.tokens = &refused[i].tokens;
+        CHECK_FAILS(clf_session_embed(fixture.session, NULL, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, refused[i].part);
+        CHECK_FAILS(clf_session_encode(fixture.session, &refused[i].tokens, 1, &hidden), CLF_INVALID_ARGUMENT, refused[i].part);
+    }
+    params.tokens = NULL;
+    CHECK_FAILS(clf_session_encode(fixture.session, &(clf_tokens){.ids = zeros, .count = 1}, 0, &hidden), CLF_INVALID_ARGUMENT,
+                "0 sequences");
+    CHECK_FAILS(clf_session_encode(fixture.session, NULL, 1, &hidden), CLF_INVALID_ARGUMENT, "NULL");
+    CHECK_FAILS(clf_session_encode(NULL, &(clf_tokens){.ids = zeros, .count = 1}, 1, &hidden), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(hidden);
     params.max_tokens = 513;
-    CHECK_FAILS(clf_model_embed(fixture.model, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "513");
+    CHECK_FAILS(clf_session_embed(fixture.session, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "513");
     params.max_tokens = 0;
     params.pooling = 9;
-    CHECK_FAILS(clf_model_embed(fixture.model, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "pooling 9");
-    CHECK_FAILS(clf_model_open(fixture.context, "/no/such/model", &model), CLF_NOT_FOUND, "/no/such/model");
+    CHECK_FAILS(clf_session_embed(fixture.session, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "pooling 9");
+    CHECK_FAILS(clf_model_open(fixture.context, "/no/such/model", NULL, &model), CLF_NOT_FOUND, "/no/such/model");
     assert_null(model);
-    clf_tensor *hidden = NULL;
-    CHECK_FAILS(clf_model_encode_ids(fixture.model, too_large, NULL, three, 1, &hidden), CLF_INVALID_ARGUMENT, "30522");
-    CHECK_FAILS(clf_model_encode_ids(fixture.model, fixture.ids, NULL, falling, 2, &hidden), CLF_INVALID_ARGUMENT, "fall");
-    CHECK_FAILS(clf_model_encode_ids(NULL, fixture.ids, NULL, three, 1, &hidden), CLF_INVALID_ARGUMENT, "NULL");
-    assert_null(hidden);
 }
 
 /* Whether an engine runs on the device under test and takes every linear layer. */
@@ -344,7 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_texts_in_mixed_batches),
-        cmocka_unit_test(test_ids_in_file_order),
+        cmocka_unit_test(test_ids_in_groups),
         cmocka_unit_test(test_single_equals_batched),
         cmocka_unit_test(test_encoder_output),
         cmocka_unit_test(test_attention_weights),

@@ -65,7 +65,7 @@ static void test_model(void **state)
 {
     clf_context *context = *state;
     clf_model *model;
-    CHECK_OK(clf_model_open(context, distilbert, &model));
+    CHECK_OK(clf_model_open(context, distilbert, NULL, &model));
     queue_works(context->queue);
     clf_model_destroy(model);
     assert_true(queue_worked());
@@ -77,7 +77,7 @@ static void test_session(void **state)
     clf_context *context = *state, *other = shared_with(context);
     clf_model *model;
     clf_session *session;
-    CHECK_OK(clf_model_open(context, distilbert, &model));
+    CHECK_OK(clf_model_open(context, distilbert, NULL, &model));
     CHECK_OK(clf_session_create(model, other, &session));
     queue_works(other->queue);
     clf_session_destroy(session);
@@ -160,7 +160,7 @@ static void test_model_that_fails_to_load(void **state)
     temp_file(temp_root, "tokenizer.json", "{", 1, path);
     launches = 0;
     every_launch_is_pending = true;
-    CHECK_FAILS(clf_model_open(*state, temp_root, &model), CLF_FORMAT, "tokenizer.json");
+    CHECK_FAILS(clf_model_open(*state, temp_root, NULL, &model), CLF_FORMAT, "tokenizer.json");
     every_launch_is_pending = false;
     CHECK(launches > 0, "no weights were packed before the failure");
     assert_true(queue_worked());

@@ -42,6 +42,7 @@ static void embed(const char *family, const char *cache, float *out, size_t *wid
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_context *context;
     clf_model *model;
+    clf_session *session;
     const clf_text texts[] = {{"the cat sat", 11}, {"a", 1}};
     params.cache_dir = cache;
     snprintf(path, sizeof path, FAMILIES "%s", family);
@@ -49,10 +50,12 @@ static void embed(const char *family, const char *cache, float *out, size_t *wid
     *w = (watched){.context = context};
     context->on_build = on_build;
     context->on_build_user = w;
-    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_model_open(context, path, NULL, &model));
     *width = (size_t)clf_model_get_info(model)->width;
-    CHECK_OK(clf_model_embed(model, texts, COUNT(texts), NULL, out, NULL));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    CHECK_OK(clf_session_embed(session, texts, COUNT(texts), NULL, out, NULL));
     clf_context_get_stats(context, stats);
+    clf_session_destroy(session);
     clf_model_destroy(model);
     clf_context_destroy(context);
 }
@@ -97,12 +100,12 @@ static clf_status run_model(clf_context *context, decoding what, const char *dir
     double perplexity;
     size_t tokens;
     params.max_tokens = 4;
-    CHECK_OK(clf_model_open(context, directory, &model));
+    CHECK_OK(clf_model_open(context, directory, NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK((size_t)clf_model_get_info(model)->vocabulary <= COUNT(logits), "%d", (int)clf_model_get_info(model)->vocabulary);
-    const clf_status st = what == GENERATE ? clf_generate(session, &text, 1, &params, NULL, NULL)
-                          : what == LOGITS ? clf_logits(session, &text, 1, &params, logits)
-                                           : clf_perplexity(session, &text, 64, &params, &perplexity, &tokens);
+    const clf_status st = what == GENERATE ? clf_session_generate(session, &text, 1, &params, NULL, NULL)
+                          : what == LOGITS ? clf_session_logits(session, &text, 1, &params, logits)
+                                           : clf_session_perplexity(session, &text, 64, &params, &perplexity, &tokens);
     clf_session_destroy(session);
     clf_model_destroy(model);
     return st;

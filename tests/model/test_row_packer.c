@@ -47,8 +47,10 @@ static void test_embed(void **state)
     clf_text texts[TEXTS];
     clf_tokenizer *tokenizer;
     clf_model *model;
+    clf_session *session;
     size_t failed = 0, told = 0;
-    CHECK_OK(clf_model_open(*state, directory, &model));
+    CHECK_OK(clf_model_open(*state, directory, NULL, &model));
+    CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
     const size_t width = (size_t)clf_model_get_info(model)->width;
     assert_true(width <= WIDTH_MOST);
@@ -57,33 +59,35 @@ static void test_embed(void **state)
         tokens[i] = encode(model, tokenizer, i, false, &encodings[i]);
     }
     params.batch_tokens = 12;
-    CHECK_OK(clf_model_embed(model, texts, TEXTS, &params, want, NULL));
+    CHECK_OK(clf_session_embed(session, texts, TEXTS, &params, want, NULL));
     params.tokens = tokens;
-    CHECK_OK(clf_model_embed(model, NULL, TEXTS, &params, got, NULL));
+    CHECK_OK(clf_session_embed(session, NULL, TEXTS, &params, got, NULL));
     assert_memory_equal(got, want, TEXTS * width * sizeof *got);
     tokens[3] = (clf_tokens){far, NULL, 3};
-    CHECK_FAILS(clf_model_embed(model, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "texts[3]: token 30000 at 2 is outside");
+    CHECK_FAILS(clf_session_embed(session, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "texts[3]: token 30000 at 2 is outside");
     tokens[3] = (clf_tokens){many, NULL, COUNT(many)};
     params.failed_text = &failed;
-    CHECK_FAILS(clf_model_embed(model, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "5000 tokens: expected at most");
+    CHECK_FAILS(clf_session_embed(session, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "5000 tokens: expected at most");
     assert_int_equal(failed, 3);
     tokens[3] = (clf_tokens){far, far, 1};
-    CHECK_FAILS(clf_model_embed(model, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "token type 1 at 0 is outside 0..0");
+    CHECK_FAILS(clf_session_embed(session, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "token type 1 at 0 is outside 0..0");
     tokens[3] = (clf_tokens){NULL, NULL, 1};
-    CHECK_FAILS(clf_model_embed(model, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "token ids are NULL");
+    CHECK_FAILS(clf_session_embed(session, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "token ids are NULL");
     params.prompt = "a";
-    CHECK_FAILS(clf_model_embed(model, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT, "a prompt and tokens exclude each other");
+    CHECK_FAILS(clf_session_embed(session, NULL, TEXTS, &params, got, NULL), CLF_INVALID_ARGUMENT,
+                "a prompt and tokens exclude each other");
     params.tokens = NULL;
     params.prompt = NULL;
     params.progress = stop;
     params.progress_user = &told;
-    CHECK_FAILS(clf_model_embed(model, texts, TEXTS, &params, got, NULL), CLF_CANCELLED, "embed: cancelled after 1 of 7 texts");
+    CHECK_FAILS(clf_session_embed(session, texts, TEXTS, &params, got, NULL), CLF_CANCELLED, "embed: cancelled after 1 of 7 texts");
     assert_true(told == 1 && failed == TEXTS);
     params.batch_tokens = 0; /* one pass: nothing is left to cancel */
-    CHECK_OK(clf_model_embed(model, texts, TEXTS, &params, got, NULL));
+    CHECK_OK(clf_session_embed(session, texts, TEXTS, &params, got, NULL));
     for (size_t i = 0; i < TEXTS; i++)
         clf_encoding_destroy(encodings[i]);
     clf_tokenizer_destroy(tokenizer);
+    clf_session_destroy(session);
     clf_model_destroy(model);
 }
 
@@ -97,8 +101,10 @@ static void test_classify(void **state)
     clf_text_pair pairs[TEXTS];
     clf_tokenizer *tokenizer;
     clf_model *model;
+    clf_session *session;
     size_t told = 0;
-    CHECK_OK(clf_model_open(*state, directory, &model));
+    CHECK_OK(clf_model_open(*state, directory, NULL, &model));
+    CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
     const size_t labels = clf_model_label_count(model);
     assert_true(labels > 0 && labels <= LABELS_MOST);
@@ -107,16 +113,17 @@ static void test_classify(void **state)
         tokens[i] = encode(model, tokenizer, i, true, &encodings[i]);
     }
     params.batch_tokens = 16;
-    CHECK_OK(clf_model_classify(model, pairs, TEXTS, &params, want, NULL, NULL));
+    CHECK_OK(clf_session_classify(session, pairs, TEXTS, &params, want, NULL, NULL));
     params.tokens = tokens;
-    CHECK_OK(clf_model_classify(model, NULL, TEXTS, &params, got, NULL, NULL));
+    CHECK_OK(clf_session_classify(session, NULL, TEXTS, &params, got, NULL, NULL));
     assert_memory_equal(got, want, TEXTS * labels * sizeof *got);
     params.progress = stop;
     params.progress_user = &told;
-    CHECK_FAILS(clf_model_classify(model, NULL, TEXTS, &params, got, NULL, NULL), CLF_CANCELLED, "classify: cancelled after");
+    CHECK_FAILS(clf_session_classify(session, NULL, TEXTS, &params, got, NULL, NULL), CLF_CANCELLED, "classify: cancelled after");
     for (size_t i = 0; i < TEXTS; i++)
         clf_encoding_destroy(encodings[i]);
     clf_tokenizer_destroy(tokenizer);
+    clf_session_destroy(session);
     clf_model_destroy(model);
 }
 
@@ -159,7 +166,7 @@ static void test_feeding(void **state)
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     clf_model *model;
     clf_session *session;
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/families/distilbert", &model));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/families/distilbert", NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     f.width = (size_t)clf_model_get_info(model)->width;
     params.batch_tokens = 1; /* a text is a pass */
@@ -203,7 +210,7 @@ static void test_rounds(void **state)
     clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
     clf_model *model;
     clf_session *session;
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/classifiers/bert", &model));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/classifiers/bert", NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     f.width = clf_model_label_count(model);
     const clf_row_packer_params feeding = {.sink = take, .user = &f, .round_tokens = 1};

@@ -27,9 +27,18 @@ typedef struct arrivals {
     told told[REQUESTS];
 } arrivals;
 
-static const char *const prompts[REQUESTS] = {
-    "zebra quick, the dog", "a", "the cat sat on the mat and the dog sat on the log", "quick brown", "zebra", "dog dog dog dog dog dog dog",
-    "mat", "", "sat", "the quick brown fox", "log, mat, cat", "over the lazy dog and over the quick cat and over the brown mat"};
+static const char *const prompts[REQUESTS] = {"zebra quick, the dog",
+                                              "a",
+                                              "the cat sat on the mat and the dog sat on the log",
+                                              "quick brown",
+                                              "zebra",
+                                              "dog dog dog dog dog dog dog",
+                                              "mat",
+                                              "",
+                                              "sat",
+                                              "the quick brown fox",
+                                              "log, mat, cat",
+                                              "over the lazy dog and over the quick cat and over the brown mat"};
 
 static clf_generate_params params_of(size_t i)
 {
@@ -140,13 +149,13 @@ static void check_directory(clf_context *context, const char *directory, bool ov
     clf_tokenizer *tokenizer;
     memset(&a, 0, sizeof a);
     memset(alone, 0, sizeof alone);
-    CHECK_OK(clf_model_open(context, directory, &model));
+    CHECK_OK(clf_model_open(context, directory, NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
     for (size_t i = 0; i < REQUESTS; i++) {
         const clf_generate_params params = params_of(i);
         const clf_text text = {prompts[i], strlen(prompts[i])};
-        const clf_status st = clf_generate(session, &text, 1, &params, note_alone, &alone[i]);
+        const clf_status st = clf_session_generate(session, &text, 1, &params, note_alone, &alone[i]);
         assert_int_equal(st, i == BAD ? CLF_INVALID_ARGUMENT : i == NOT_FINITE && overflows ? CLF_FORMAT : CLF_OK);
     }
     assert_true(alone[LIMITED].finish == CLF_FINISH_LENGTH && alone[LIMITED].count == FEW && alone[CANCELLED].count > 8);
@@ -199,7 +208,7 @@ static void test_left(void **state)
     clf_session *session;
     clf_tokenizer *tokenizer;
     memset(&a, 0, sizeof a);
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", &model));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_tokenizer_open(CLF_TEST_DATA "/generation/llama", &tokenizer));
     CHECK_OK(clfi_scheduler_create(session, &(clf_scheduler_params){.places = 1}, &a.scheduler));
@@ -232,7 +241,7 @@ static void test_refusals(void **state)
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     const clf_prompt text = {.text = {"a", 1}};
     static const int32_t ids[] = {5, 1 << 20};
-    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", &model));
+    CHECK_OK(clf_model_open(*state, CLF_TEST_DATA "/generation/llama", NULL, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_FAILS(clfi_request_create(session, &params, &(clf_prompt){.ids = ids, .id_count = 2}, 0, NULL, NULL, &request),
                 CLF_INVALID_ARGUMENT, "1048576");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop of a caller's own over sequences: the text of clf_generate; forks, prefixes and passes of any size give the logits of a sequence
- * that was fed anew; refusals change nothing. */
+/* A loop of a caller's own over sequences: the text of clf_session_generate; forks, prefixes and passes of any size give the logits of a
+ * sequence that was fed anew; refusals change nothing. */
 #include "clformer/clformer.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static fixture open_model(clf_context *context, const char *directory, clf_stora
     fixture f = {.bound = bounds[cache]};
     clf_model_params params = CLF_MODEL_PARAMS_INIT;
     params.cache = cache;
-    CHECK_OK(clf_model_open_with(context, directory, &params, &f.model));
+    CHECK_OK(clf_model_open(context, directory, &params, &f.model));
     CHECK_OK(clf_session_create(f.model, NULL, &f.session));
     CHECK_OK(clf_tokenizer_open(directory, &f.tokenizer));
     f.vocabulary = (size_t)clf_model_get_info(f.model)->vocabulary;
@@ -64,7 +64,7 @@ static void fresh(const fixture *f, const int32_t *source, size_t source_count, 
         CHECK_OK(clf_sequence_set_source(sequence, source, source_count));
     for (size_t v = 0; v < f->vocabulary; v++)
         out[v] = NAN;
-    CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, out));
+    CHECK_OK(clf_session_run_sequences(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, out));
     clf_sequence_destroy(sequence);
 }
 
@@ -86,14 +86,14 @@ static void check_lives(clf_context *context, const char *directory, clf_storage
     float got[2 * VOCABULARY], want[VOCABULARY], all[sizeof prompt / sizeof *prompt * VOCABULARY];
     if (source_count)
         CHECK_OK(clf_sequence_set_source(a, source, source_count));
-    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, prompt, 5}, 1, 1, all));
+    CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){a, prompt, 5}, 1, 1, all));
     for (size_t i = 1; i <= 5; i++) { /* the logits behind every token */
         fresh(&plain, source, source_count, prompt, i, want);
         check_logits(&f, "each token", all + (i - 1) * f.vocabulary, want);
     }
     CHECK_OK(clf_sequence_fork(a, &b));
     assert_int_equal(clf_sequence_length(b), 5);
-    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, one, 2}, {b, other, 3}}, 2, 0, got));
+    CHECK_OK(clf_session_run_sequences(f.session, (clf_sequence_tokens[]){{a, one, 2}, {b, other, 3}}, 2, 0, got));
     fresh(&plain, source, source_count, with_one, 7, want);
     check_logits(&f, "forked from", got, want);
     fresh(&plain, source, source_count, with_other, 8, want);
@@ -101,7 +101,7 @@ static void check_lives(clf_context *context, const char *directory, clf_storage
     CHECK_OK(clf_sequence_keep(a, 2));
     clf_sequence_destroy(b);
     CHECK_FAILS(clf_sequence_keep(a, 3), CLF_INVALID_ARGUMENT, "it has 2");
-    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, other, 3}, 1, 0, got));
+    CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){a, other, 3}, 1, 0, got));
     fresh(&plain, source, source_count, cut, 5, want);
     check_logits(&f, "suffix dropped", got, want);
     clf_sequence_destroy(a);
@@ -134,7 +134,7 @@ static int note(void *user, const clf_generated *step)
     return 0;
 }
 
-/* The loop of clf_generate out of its parts. */
+/* The loop of clf_session_generate out of its parts. */
 static size_t run_loop(const fixture *f, const clf_text *prompt, const clf_generate_params *params, int32_t *out)
 {
     size_t starts, ends, made = 0, count;
@@ -151,16 +151,16 @@ static size_t run_loop(const fixture *f, const clf_text *prompt, const clf_gener
     memcpy(tokens, first, count * sizeof *tokens);
     if (starts)
         CHECK_OK(clf_sequence_set_source(sequence, encoding->ids, encoding->length));
-    CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, logits));
+    CHECK_OK(clf_session_run_sequences(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, logits));
     for (; made < TOKENS; made++) {
         bool is_end = false;
-        CHECK_OK(clf_choose_token(f->model, params, logits, tokens, count, made, &next));
+        CHECK_OK(clf_model_choose_token(f->model, params, logits, tokens, count, made, &next));
         for (size_t i = 0; i < ends; i++)
             is_end |= end[i] == next;
         if (is_end)
             break;
         out[made] = tokens[count++] = next;
-        CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, &next, 1}, 1, 0, logits));
+        CHECK_OK(clf_session_run_sequences(f->session, &(clf_sequence_tokens){sequence, &next, 1}, 1, 0, logits));
     }
     clf_encoding_destroy(encoding);
     clf_sequence_destroy(sequence);
@@ -178,7 +178,7 @@ static void check_loop(clf_context *context, const char *directory)
         params.temperature = by_chance ? 1.5f : 0.0f;
         params.repeat_penalty = 1.1f;
         params.seed = 5;
-        CHECK_OK(clf_generate(f.session, prompts, 2, &params, note, &want));
+        CHECK_OK(clf_session_generate(f.session, prompts, 2, &params, note, &want));
         for (size_t p = 0; p < 2; p++) {
             int32_t got[TOKENS];
             const size_t count = run_loop(&f, &prompts[p], &params, got);
@@ -209,11 +209,11 @@ static void test_long(void **state)
     clf_sequence *a = new_sequence(&f), *b = new_sequence(&f);
     CHECK_OK(clf_sequence_set_source(a, source, 3));
     CHECK_OK(clf_sequence_set_source(b, source, 3));
-    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 0, got));
+    CHECK_OK(clf_session_run_sequences(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 0, got));
     assert_int_equal(clf_sequence_length(a), count);
     CHECK_OK(clf_sequence_keep(a, 0));
     CHECK_OK(clf_sequence_keep(b, 0));
-    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 1, all));
+    CHECK_OK(clf_session_run_sequences(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 1, all));
     check_logits(&f, "long", got, all + (count - 1) * f.vocabulary);
     check_logits(&f, "beside it", got + f.vocabulary, all + count * f.vocabulary);
     fresh(&f, source, 3, tokens, 200, want);
@@ -256,17 +256,17 @@ static void test_long_prompts(void **state)
     CHECK_OK(clf_encoding_create(&encoding));
     CHECK_OK(clf_tokenizer_encode(f.tokenizer, &(clf_text){text, LONG}, NULL, NULL, encoding));
     assert_true(encoding->length > CLFI_PASS_TOKENS && encoding->length <= 600);
-    CHECK_OK(clf_logits(f.session, &(clf_text){text, LONG}, 1, NULL, got));
+    CHECK_OK(clf_session_logits(f.session, &(clf_text){text, LONG}, 1, NULL, got));
     fresh(&f, NULL, 0, encoding->ids, encoding->length, want);
     check_logits(&f, "a long text", got, want);
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     params.max_tokens = TOKENS;
     const clf_text prompts[2] = {{text, sizes[0]}, {text + 50, sizes[1]}};
     int32_t together[2][TOKENS + 1] = {{0}}, alone[TOKENS + 1];
-    CHECK_OK(clf_generate(f.session, prompts, 2, &params, keep_tokens, together));
+    CHECK_OK(clf_session_generate(f.session, prompts, 2, &params, keep_tokens, together));
     for (size_t p = 0; p < 2; p++) {
         memset(alone, 0, sizeof alone);
-        CHECK_OK(clf_generate(f.session, &prompts[p], 1, &params, keep_tokens, alone));
+        CHECK_OK(clf_session_generate(f.session, &prompts[p], 1, &params, keep_tokens, alone));
         assert_memory_equal(together[p], alone, sizeof alone);
     }
     clf_encoding_destroy(encoding);
@@ -288,13 +288,13 @@ static void test_grown(void **state)
         tokens[i] = i * 7 % 37 + 2;
     for (size_t i = 0; i < HELD; i++) {
         held[i] = new_sequence(&f);
-        CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){held[i], tokens, COUNT_EACH}, 1, 0, got));
+        CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){held[i], tokens, COUNT_EACH}, 1, 0, got));
     }
     assert_false(f.session->is_decoding_rehearsed);
-    CHECK_OK(clf_logits(f.session, &(clf_text){letters, TEXT}, 1, NULL, other));
+    CHECK_OK(clf_session_logits(f.session, &(clf_text){letters, TEXT}, 1, NULL, other));
     assert_true(f.session->is_decoding_rehearsed && clfi_decode_usage(f.session->decoding).most >= HELD * COUNT_EACH + TEXT);
     for (size_t i = 0; i < HELD; i++) {
-        CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){held[i], tokens + COUNT_EACH, 1}, 1, 0, got));
+        CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){held[i], tokens + COUNT_EACH, 1}, 1, 0, got));
         fresh(&f, NULL, 0, tokens, COUNT_EACH + 1, want);
         check_logits(&f, "grown", got, want);
         clf_sequence_destroy(held[i]);
@@ -310,7 +310,7 @@ static void test_refusals(void **state)
     float logits[4 * VOCABULARY];
     int32_t chosen;
     clf_sequence *a = new_sequence(&f), *b = new_sequence(&f), *of_t5 = new_sequence(&t5);
-    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, tokens, 2}, 1, 0, logits));
+    CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){a, tokens, 2}, 1, 0, logits));
     const struct {
         clf_sequence_tokens inputs[2];
         const char *message;
@@ -320,12 +320,13 @@ static void test_refusals(void **state)
         {{{a, tokens, 1}, {of_t5, tokens, 1}}, "session"},    {{{a, tokens, 1}, {b, tokens, MOST}}, "positions"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_FAILS(clf_sequences_run(f.session, rows[i].inputs, 2, 0, logits), CLF_INVALID_ARGUMENT, rows[i].message);
+        CHECK_FAILS(clf_session_run_sequences(f.session, rows[i].inputs, 2, 0, logits), CLF_INVALID_ARGUMENT, rows[i].message);
         assert_int_equal(clf_sequence_length(a), 2);
         assert_int_equal(clf_sequence_length(b), 0);
     }
     CHECK_FAILS(clf_sequence_set_source(a, tokens, 1), CLF_INVALID_ARGUMENT, "attends to none");
-    CHECK_FAILS(clf_sequences_run(t5.session, &(clf_sequence_tokens){of_t5, tokens, 1}, 1, 0, logits), CLF_INVALID_ARGUMENT, "no source");
+    CHECK_FAILS(clf_session_run_sequences(t5.session, &(clf_sequence_tokens){of_t5, tokens, 1}, 1, 0, logits), CLF_INVALID_ARGUMENT,
+                "no source");
     CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 0), CLF_INVALID_ARGUMENT, "one or more");
     CHECK_FAILS(clf_sequence_set_source(of_t5, (const int32_t[]){64}, 1), CLF_INVALID_ARGUMENT, "outside 0");
     CHECK_OK(clf_sequence_set_source(of_t5, tokens, 2));
@@ -333,16 +334,16 @@ static void test_refusals(void **state)
     size_t failed;
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     const clf_text prompts[2] = {{" the cat", 8}, {"", 0}};
-    CHECK_FAILS(clf_generate(f.session, prompts, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "generate: prompts[1]: no tokens");
-    CHECK_FAILS(clf_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "logits: texts[1]: no tokens");
+    CHECK_FAILS(clf_session_generate(f.session, prompts, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "generate: prompts[1]: no tokens");
+    CHECK_FAILS(clf_session_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "logits: texts[1]: no tokens");
     params.failed_text = &failed;
-    CHECK_FAILS(clf_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "no tokens");
+    CHECK_FAILS(clf_session_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "no tokens");
     assert_true(failed == 1 && !strstr(clf_last_error(), "texts"));
-    CHECK_OK(clf_logits(f.session, prompts, 1, &params, logits));
+    CHECK_OK(clf_session_logits(f.session, prompts, 1, &params, logits));
     assert_int_equal(failed, 1);
     logits[0] = NAN;
-    CHECK_FAILS(clf_choose_token(f.model, NULL, logits, NULL, 0, 0, &chosen), CLF_FORMAT, "finite");
-    CHECK_FAILS(clf_choose_token(f.model, NULL, logits, tokens, 3, 0, &chosen), CLF_INVALID_ARGUMENT, "outside 0");
+    CHECK_FAILS(clf_model_choose_token(f.model, NULL, logits, NULL, 0, 0, &chosen), CLF_FORMAT, "finite");
+    CHECK_FAILS(clf_model_choose_token(f.model, NULL, logits, tokens, 3, 0, &chosen), CLF_INVALID_ARGUMENT, "outside 0");
     clf_sequence_destroy(a);
     clf_sequence_destroy(b);
     clf_sequence_destroy(of_t5);
@@ -350,7 +351,7 @@ static void test_refusals(void **state)
     close_model(&t5);
 }
 
-/* What clf_generate tells of one prompt. */
+/* What clf_session_generate tells of one prompt. */
 typedef struct told {
     int32_t tokens[MOST];
     size_t count;
@@ -373,7 +374,7 @@ static told tell(const fixture *f, const char *prompt, clf_sequence *sequence)
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     params.max_tokens = 12;
     params.sequence = sequence;
-    CHECK_OK(clf_generate(f->session, &(clf_text){prompt, strlen(prompt)}, 1, &params, note_text, &t));
+    CHECK_OK(clf_session_generate(f->session, &(clf_text){prompt, strlen(prompt)}, 1, &params, note_text, &t));
     return t;
 }
 
@@ -408,7 +409,7 @@ static void test_kept(void **state)
     const told want = tell(&f, prompt, NULL), got = tell(&f, prompt, kept);
     CHECK(is_same(&got, &want), "shorter: %s, want %s", got.text, want.text);
     CHECK_OK(clf_sequence_keep(kept, 0));
-    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){kept, others, 5}, 1, 0, logits));
+    CHECK_OK(clf_session_run_sequences(f.session, &(clf_sequence_tokens){kept, others, 5}, 1, 0, logits));
     CHECK_OK(clf_sequence_fork(kept, &fork));
     for (size_t i = 0; i < 5; i++)
         fork->tokens[i] = (int32_t)(2 + prompt[i] - 'a'); /* "zebra" */
@@ -418,12 +419,12 @@ static void test_kept(void **state)
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     const clf_text two[2] = {{"a", 1}, {"b", 1}};
     params.sequence = kept;
-    CHECK_FAILS(clf_generate(f.session, two, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "one prompt alone");
-    CHECK_FAILS(clf_generate(t5.session, two, 1, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "another session");
+    CHECK_FAILS(clf_session_generate(f.session, two, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "one prompt alone");
+    CHECK_FAILS(clf_session_generate(t5.session, two, 1, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "another session");
     assert_int_equal(clf_sequence_length(kept), 5);
     clf_sequence *of_t5 = new_sequence(&t5);
     params.sequence = of_t5;
-    CHECK_FAILS(clf_generate(t5.session, two, 1, &params, NULL, NULL), CLF_UNSUPPORTED, "expected no sequence");
+    CHECK_FAILS(clf_session_generate(t5.session, two, 1, &params, NULL, NULL), CLF_UNSUPPORTED, "expected no sequence");
     clf_sequence_destroy(of_t5);
     clf_sequence_destroy(kept);
     close_model(&f);

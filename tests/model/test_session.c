@@ -23,7 +23,7 @@ static clf_model *open_model(clf_context *context)
     clf_model *model;
     for (int i = 0; i < TEXTS; i++)
         texts[i] = (clf_text){words[i], strlen(words[i])};
-    CHECK_OK(clf_model_open(context, CLF_TEST_DATA "/families/distilbert", &model));
+    CHECK_OK(clf_model_open(context, CLF_TEST_DATA "/families/distilbert", NULL, &model));
     return model;
 }
 
@@ -65,11 +65,11 @@ static void test_two_threads(void **state)
     params.batch_tokens = 16;
     for (size_t i = 0; i < count; i++)
         want[i] = NAN;
-    CHECK_OK(clf_model_embed(model, texts, TEXTS, &params, want, NULL));
+    CHECK_OK(clf_session_create(model, NULL, &jobs[0].session));
+    CHECK_OK(clf_session_embed(jobs[0].session, texts, TEXTS, &params, want, NULL));
     for (size_t i = 0; i < count; i++)
         CHECK(isfinite(want[i]), "element %zu is %g", i, (double)want[i]);
     clf_context_get_stats(context, &before);
-    CHECK_OK(clf_session_create(model, NULL, &jobs[0].session));
     assert_ptr_equal(clf_session_context(jobs[0].session), context);
     CHECK_OK(clf_context_create_shared(context, &others[0]));
     CHECK_OK(clf_session_create(model, others[0], &jobs[1].session));
@@ -93,26 +93,30 @@ static void test_two_threads(void **state)
     free(want);
 }
 
-/* A model that is destroyed first goes with its last session. */
+/* A model and a session that are destroyed before the last session. */
 static void test_model_goes_first(void **state)
 {
     clf_context *context = *state, *second;
-    clf_session *session;
+    clf_session *first, *session;
     clf_model *model = open_model(context);
-    const int32_t ids[3] = {1, 2, 3}, offsets[2] = {0, 3};
+    const clf_tokens tokens = {.ids = (const int32_t[]){1, 2, 3}, .count = 3};
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     const size_t width = (size_t)clf_model_get_info(model)->width;
     float *want = malloc(width * sizeof *want), *got = malloc(width * sizeof *got);
     clf_tensor *hidden, *weights;
-    CHECK_OK(clf_model_embed_ids(model, ids, NULL, offsets, 1, NULL, want));
+    params.tokens = &tokens;
+    CHECK_OK(clf_session_create(model, NULL, &first));
+    CHECK_OK(clf_session_embed(first, NULL, 1, &params, want, NULL));
     CHECK_OK(clf_context_create_shared(context, &second));
     CHECK_OK(clf_session_create(model, second, &session));
     clf_context_destroy(second);
     clf_model_destroy(model);
-    CHECK_OK(clf_session_embed_ids(session, ids, NULL, offsets, 1, NULL, got));
+    clf_session_destroy(first);
+    CHECK_OK(clf_session_embed(session, NULL, 1, &params, got, NULL));
     assert_memory_equal(got, want, width * sizeof *got);
-    CHECK_OK(clf_session_encode_ids(session, ids, NULL, offsets, 1, &hidden));
+    CHECK_OK(clf_session_encode(session, &tokens, 1, &hidden));
     assert_int_equal(clf_tensor_dim(hidden)[0], 3);
-    CHECK_OK(clf_session_attention_ids(session, ids, NULL, 3, 0, &weights));
+    CHECK_OK(clf_session_attention(session, &tokens, 0, &weights));
     assert_int_equal(clf_tensor_dim(weights)[2], 3);
     clf_tensor_destroy(hidden);
     clf_tensor_destroy(weights);
@@ -131,14 +135,14 @@ static void test_described(void **state)
         clf_context_stats stats;
         clf_model *model, *described;
         size_t width, want;
-        float *row;
+        clf_session *session = NULL;
         CHECK_OK(clf_context_create(NULL, &context));
         CHECK_OK(clfi_model_describe(context, directories[i], NULL, &described));
         clf_context_get_stats(context, &stats);
         CHECK(stats.peak_device_bytes == 0 && stats.mapped_bytes == 0 && stats.upload_bytes == 0,
               "%s: %llu bytes on the device, %llu in place", directories[i], (unsigned long long)stats.peak_device_bytes,
               (unsigned long long)stats.mapped_bytes);
-        CHECK_OK(clf_model_open(*state, directories[i], &model));
+        CHECK_OK(clf_model_open(*state, directories[i], NULL, &model));
         clf_model_info told = *clf_model_get_info(described), all = *clf_model_get_info(model);
         CHECK(!told.linear_engine && all.linear_engine && told.parameters == 0 && told.file_bytes == 0, "%s: an engine or sizes",
               directories[i]);
@@ -151,9 +155,7 @@ static void test_described(void **state)
         assert_int_equal(width, want);
         assert_int_equal(clf_model_label_count(described), clf_model_label_count(model));
         assert_int_equal(clf_model_prompt_count(described), clf_model_prompt_count(model));
-        row = malloc(width * sizeof *row);
-        CHECK_FAILS(clf_model_embed(described, &(clf_text){"a cat", 5}, 1, NULL, row, NULL), CLF_INVALID_ARGUMENT, "must not be NULL");
-        free(row);
+        CHECK_FAILS(clf_session_create(described, NULL, &session), CLF_INVALID_ARGUMENT, "without its weights");
         clf_model_destroy(model);
         clf_model_destroy(described);
         clf_context_destroy(context);
@@ -215,7 +217,7 @@ static clf_status transform(decoder_job *j)
     if (st == CLF_OK)
         st = clf_tensor_write(t, target, sizeof target);
     if (st == CLF_OK)
-        st = clf_transformer_forward(j->transformer, CLF_LAYOUT_NLD, s, t, NULL, NULL, y);
+        st = clf_transformer_forward(j->transformer, CLF_LAYOUT_NLD, s, t, NULL, NULL, NULL, y);
     if (st == CLF_OK)
         st = clf_tensor_read(y, j->features, sizeof j->features);
     clf_tensor_destroy(s);

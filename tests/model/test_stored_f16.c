@@ -41,7 +41,7 @@ static void *changed(const clf_file_tensor *tensor, const change *how, clf_file_
     out->dtype = is_matrix(tensor) ? how->of_matrices : CLF_FILE_F32;
     assert_true(clfi_file_bytes(out->dtype, out->rank, out->dim, &bytes));
     uint16_t *bits = (uint16_t *)values;
-    for (size_t i = 0; i < count && is_matrix(tensor); i++) { /* in place: halves lie before the floats that are still to come */
+    for (size_t i = 0; i < count && is_matrix(tensor); i++) {         /* in place: halves lie before the floats that are still to come */
         const float given = values[i] * (how->name ? 1.0f : 1.0001f); /* the file's may be halves themselves */
         const float value = how->from_bf16 ? clfi_f32_from_bf16(clfi_bf16_from_f32(given)) : given;
         if (how->of_matrices == CLF_FILE_F32)
@@ -90,14 +90,14 @@ static size_t numbers_of(clf_context *context, const char *directory, clf_storag
     clf_model *model;
     clf_session *session;
     params.weights = weights;
-    CHECK_OK(clf_model_open_with(context, directory, &params, &model));
+    CHECK_OK(clf_model_open(context, directory, &params, &model));
     const clf_model_info *info = clf_model_get_info(model);
     assert_int_equal(info->weights, weights);
     const size_t count = (size_t)(is_decoder ? info->vocabulary : info->embedding_width);
     assert_true(count <= MOST_NUMBERS);
     CHECK_OK(clf_session_create(model, NULL, &session));
     if (is_decoder)
-        CHECK_OK(clf_logits(session, &text, 1, NULL, out));
+        CHECK_OK(clf_session_logits(session, &text, 1, NULL, out));
     else
         CHECK_OK(clf_session_embed(session, &text, 1, NULL, out, NULL));
     clf_session_destroy(session);
@@ -141,22 +141,22 @@ static void test_refusals(void **state)
     char path[TEMP_PATH_BYTES];
     clf_model *model;
     params.weights = (clf_storage)7;
-    CHECK_FAILS(clf_model_open_with(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "storage 7");
+    CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "storage 7");
     params.weights = CLF_STORAGE_F16;
     params.size = 0;
-    CHECK_FAILS(clf_model_open_with(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "clf_model_params: its member size is 0");
+    CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "clf_model_params: its member size is 0");
     params.size = sizeof params;
     temp_directory_make(path);
     copy_model(source, path, &(change){.of_matrices = CLF_FILE_F32, .name = matrix, .value = 65519.0f}); /* rounds to 65504 */
-    CHECK_OK(clf_model_open_with(*state, path, &params, &model));
+    CHECK_OK(clf_model_open(*state, path, &params, &model));
     clf_model_destroy(model);
     copy_model(source, path, &(change){.of_matrices = CLF_FILE_F32, .name = matrix, .value = -65520.0f});
-    CHECK_FAILS(clf_model_open_with(*state, path, &params, &model), CLF_UNSUPPORTED,
+    CHECK_FAILS(clf_model_open(*state, path, &params, &model), CLF_UNSUPPORTED,
                 "model.layers.1.mlp.up_proj.weight: weight 0 is -65520, expected at most 65504");
-    CHECK_OK(clf_model_open(*state, path, &model));
+    CHECK_OK(clf_model_open(*state, path, NULL, &model));
     clf_model_destroy(model);
     copy_model(source, path, &(change){.of_matrices = CLF_FILE_F32, .name = norm, .value = 1e6f});
-    CHECK_OK(clf_model_open_with(*state, path, &params, &model));
+    CHECK_OK(clf_model_open(*state, path, &params, &model));
     clf_model_destroy(model);
     temp_directory_remove(path);
 }

@@ -137,7 +137,7 @@ static void check_outputs(const char *id, const fixture *f, clf_layer_output *ou
 static void run_network(clf_context *context, fixture *f, const clf_transformer_params *params, float *features)
 {
     clf_tensor *out = output(context, f->order, T, C);
-    CHECK_OK(clf_transformer_forward_with(f->network, f->order, f->source, f->target, &f->source_masks, &f->target_masks, params, out));
+    CHECK_OK(clf_transformer_forward(f->network, f->order, f->source, f->target, &f->source_masks, &f->target_masks, params, out));
     CHECK_OK(clf_tensor_read_f32(out, features, N * T * C));
     clf_tensor_destroy(out);
 }
@@ -198,13 +198,13 @@ static void test_order_of_outputs(void **state)
     clf_transformer_params params = CLF_TRANSFORMER_PARAMS_INIT;
     params.weight_dropout = 0.1f;
     params.seed = 7;
-    CHECK_OK(clf_transformer_encode_with(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
     CHECK_OK(clf_tensor_read_f32(memory, plain, COUNT(plain)));
     clf_tensor *const orders[] = {weights, turned, spaced};
     for (size_t i = 0; i < COUNT(orders); i++) {
         params.outputs = &(clf_layer_output){0, 0, CLF_LAYER_SELF_WEIGHTS, orders[i]};
         params.output_count = 1;
-        CHECK_OK(clf_transformer_encode_with(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
+        CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
         CHECK_OK(clf_tensor_read_f32(memory, watched, COUNT(watched)));
         CHECK(memcmp(plain, watched, sizeof plain) == 0, "order %zu of the weights changes the result", i);
     }
@@ -261,9 +261,9 @@ static void test_dropout_places(void **state)
         fixture_init(*state, CLF_LAYOUT_NLD, true, &f);
         run_reference(&f, extras);
         clf_tensor *memory = output(*state, f.order, S, C), *features = output(*state, f.order, T, C);
-        CHECK_OK(clf_transformer_encode_with(f.network, f.order, f.source, &f.source_masks, &params, memory));
+        CHECK_OK(clf_transformer_encode(f.network, f.order, f.source, &f.source_masks, &params, memory));
         check_sequence("memory with dropout", memory, f.order, S, C, f.memory);
-        CHECK_OK(clf_transformer_decode_with(f.network, f.order, memory, &f.source_masks, f.target, &f.target_masks, &params, features));
+        CHECK_OK(clf_transformer_decode(f.network, f.order, memory, &f.source_masks, f.target, &f.target_masks, &params, features));
         check_sequence("features with dropout", features, f.order, T, C, f.features);
         clf_tensor_destroy(memory);
         clf_tensor_destroy(features);
@@ -419,12 +419,12 @@ static void test_refusals(void **state)
     clf_tensor *narrow = output(context, f.order, S, C / 2);
     const clf_layer_output good = {0, 1, CLF_LAYER_SELF_WEIGHTS, weights};
     clf_layer_output outputs[2];
-#define REFUSED(change, part)                                                                                                 \
-    do {                                                                                                                      \
-        clf_transformer_params p = {.size = sizeof p, .outputs = outputs, .output_count = 1};                                 \
-        outputs[0] = outputs[1] = good;                                                                                       \
-        change;                                                                                                               \
-        CHECK_FAILS(clf_transformer_encode_with(f.network, f.order, f.source, NULL, &p, memory), CLF_INVALID_ARGUMENT, part); \
+#define REFUSED(change, part)                                                                                            \
+    do {                                                                                                                 \
+        clf_transformer_params p = {.size = sizeof p, .outputs = outputs, .output_count = 1};                            \
+        outputs[0] = outputs[1] = good;                                                                                  \
+        change;                                                                                                          \
+        CHECK_FAILS(clf_transformer_encode(f.network, f.order, f.source, NULL, &p, memory), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     REFUSED(p.size = 0, "clf_transformer_params");
     REFUSED(p.weight_dropout = 1, "E_VALUE: transformer weights: dropout 1");
@@ -446,10 +446,10 @@ static void test_refusals(void **state)
     clf_tensor_destroy(repeated);
     REFUSED(outputs[0].value = CLF_LAYER_FEED_FORWARD_INPUT; outputs[0].out = narrow, "expected float32 [3,7,32]");
     clf_transformer_params p = {.size = sizeof p, .outputs = &good, .output_count = 1};
-    CHECK_FAILS(clf_transformer_decode_with(f.network, f.order, memory, NULL, f.target, NULL, &p, features), CLF_INVALID_ARGUMENT,
+    CHECK_FAILS(clf_transformer_decode(f.network, f.order, memory, NULL, f.target, NULL, &p, features), CLF_INVALID_ARGUMENT,
                 "output 0 is of the encoder, which does not run");
     p = (clf_transformer_params){.size = sizeof p, .score = fail_to_score};
-    CHECK_FAILS(clf_transformer_encode_with(f.network, f.order, f.source, NULL, &p, memory), CLF_UNSUPPORTED, "the score function failed");
+    CHECK_FAILS(clf_transformer_encode(f.network, f.order, f.source, NULL, &p, memory), CLF_UNSUPPORTED, "the score function failed");
     clf_tensor_destroy(memory);
     clf_tensor_destroy(features);
     clf_tensor_destroy(weights);

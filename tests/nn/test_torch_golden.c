@@ -74,10 +74,10 @@ static void test_torch_golden(void **state)
         clf_tensor *target = golden_tensor(context, file, name), *memory, *features;
         CHECK_OK(clf_tensor_create(context, CLF_F32, 3, clf_tensor_dim(source), &memory));
         CHECK_OK(clf_tensor_create(context, CLF_F32, 3, clf_tensor_dim(target), &features));
-        CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, source, &source_masks, memory));
+        CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, source, &source_masks, NULL, memory));
         snprintf(name, sizeof name, "%s.memory", cases[c]);
         check_golden(file, name, memory);
-        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, &source_masks, &causal, features));
+        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, &source_masks, &causal, NULL, features));
         snprintf(name, sizeof name, "%s.features", cases[c]);
         check_golden(file, name, features);
         clf_tensor_destroy(source);

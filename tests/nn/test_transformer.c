@@ -117,10 +117,10 @@ static void check_network(clf_context *context, const char *id, const clf_transf
     clf_tensor *memory_out = output(context, order, S, C), *features_out = output(context, order, T, C);
     clf_tensor *logits_out = output(context, order, T, TARGET_V);
     char name[160];
-    CHECK_OK(clf_transformer_encode(network, order, source, &encoder_masks.masks, memory_out));
+    CHECK_OK(clf_transformer_encode(network, order, source, &encoder_masks.masks, NULL, memory_out));
     snprintf(name, sizeof name, "%s memory", id);
     check_sequence(name, memory_out, order, S, C, memory);
-    CHECK_OK(clf_transformer_decode(network, order, memory_out, &source_masks.masks, target, &target_masks.masks, features_out));
+    CHECK_OK(clf_transformer_decode(network, order, memory_out, &source_masks.masks, target, &target_masks.masks, NULL, features_out));
     snprintf(name, sizeof name, "%s features", id);
     check_sequence(name, features_out, order, T, C, features);
     for (int is_log = 0; is_log < 2; is_log++) {
@@ -132,7 +132,7 @@ static void check_network(clf_context *context, const char *id, const clf_transf
     if (shared) {
         clf_tensor_destroy(features_out);
         features_out = output(context, order, T, C);
-        CHECK_OK(clf_transformer_forward(network, order, source, target, &source_masks.masks, &target_masks.masks, features_out));
+        CHECK_OK(clf_transformer_forward(network, order, source, target, &source_masks.masks, &target_masks.masks, NULL, features_out));
         snprintf(name, sizeof name, "%s forward", id);
         check_sequence(name, features_out, order, T, C, features);
     }
@@ -203,12 +203,22 @@ static void rename_weight(clf_context *context, const char *const (*rules)[2], s
 
 static void list_huggingface(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {
-    static const char *const rules[][2] = {
-        {"encoder.", "model.encoder."}, {"decoder.", "model.decoder."}, {"src_embed.linear", "model.encoder.embed_tokens"},
-        {"tgt_embed.linear", "model.decoder.embed_tokens"}, {"norm_self_attn", "self_attn_layer_norm"},
-        {"norm_src_attn", "encoder_attn_layer_norm"}, {"src_attn.", "encoder_attn."}, {"query.linear", "q_proj"}, {"key.linear", "k_proj"},
-        {"value.linear", "v_proj"}, {"attn.output", "attn.out_proj"}, {"norm_ff", "final_layer_norm"}, {"feed_forward.layer1", "fc1"},
-        {"feed_forward.layer2", "fc2"}, {"coder.norm", "coder.layer_norm"}, {"generator.projection", "lm_head"}};
+    static const char *const rules[][2] = {{"encoder.", "model.encoder."},
+                                           {"decoder.", "model.decoder."},
+                                           {"src_embed.linear", "model.encoder.embed_tokens"},
+                                           {"tgt_embed.linear", "model.decoder.embed_tokens"},
+                                           {"norm_self_attn", "self_attn_layer_norm"},
+                                           {"norm_src_attn", "encoder_attn_layer_norm"},
+                                           {"src_attn.", "encoder_attn."},
+                                           {"query.linear", "q_proj"},
+                                           {"key.linear", "k_proj"},
+                                           {"value.linear", "v_proj"},
+                                           {"attn.output", "attn.out_proj"},
+                                           {"norm_ff", "final_layer_norm"},
+                                           {"feed_forward.layer1", "fc1"},
+                                           {"feed_forward.layer2", "fc2"},
+                                           {"coder.norm", "coder.layer_norm"},
+                                           {"generator.projection", "lm_head"}};
     list->count = 0;
     for (size_t i = 0; i < weights->count; i++)
         rename_weight(context, rules, COUNT(rules), &weights->items[i], list);
@@ -283,7 +293,7 @@ static void test_name_maps(void **state)
             (names == CLF_NAMES_TORCH ? list_torch : list_huggingface)(context, &weights, &list);
         CHECK_OK(clf_transformer_create(context, &base_config, (clf_weight_names)names, list.named, list.count, &network));
         list_free(&list);
-        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
+        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, NULL, out));
         CHECK_OK(clf_tensor_read_f32(out, names == CLF_NAMES_LABML ? want : got, COUNT(got)));
         for (size_t i = 0; names != CLF_NAMES_LABML && i < COUNT(got); i++)
             CHECK(within(got[i], want[i], 1e-6), "names %d: element %zu: %.9g, labml's %.9g", names, i, (double)got[i], (double)want[i]);
@@ -345,7 +355,7 @@ static void test_seeded_initialisation(void **state)
     assert_int_equal(clf_transformer_get_config(network)->hidden_width, config.hidden_width);
     clf_tensor *source = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
     clf_tensor *target = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(*state, CLF_LAYOUT_NLD, T, C);
-    CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
+    CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, NULL, out));
     check_sequence("seeded", out, CLF_LAYOUT_NLD, T, C, features);
     clf_tensor_destroy(source);
     clf_tensor_destroy(target);
@@ -380,7 +390,7 @@ static void test_embedding_and_vectors(void **state)
             double memory[N * S * C];
             memcpy(memory, want, sizeof memory);
             CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL, NULL}, NULL, memory, NULL));
-            CHECK_OK(clf_transformer_encode(network, (clf_layout)order, embedded, NULL, out));
+            CHECK_OK(clf_transformer_encode(network, (clf_layout)order, embedded, NULL, NULL, out));
             check_sequence("vectors", out, (clf_layout)order, S, C, memory);
             clf_tensor_destroy(embedded);
             clf_tensor_destroy(ids);

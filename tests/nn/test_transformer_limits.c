@@ -80,12 +80,14 @@ static void test_refusals(void **state)
     assert_null(network);
 
     CHECK_OK(clf_transformer_create(context, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, bad_ids, NULL, memory), CLF_INVALID_ARGUMENT,
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, bad_ids, NULL, NULL, memory), CLF_INVALID_ARGUMENT,
                 "E_VALUE: transformer source: token 11");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, long_ids, NULL, memory), CLF_INVALID_ARGUMENT, "there are 9 positions");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, narrow), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer memory");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
-    CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, long_ids, NULL, NULL, memory), CLF_INVALID_ARGUMENT,
+                "there are 9 positions");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, NULL, narrow), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: transformer memory");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
+    CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
     const struct {
         clf_attention_masks masks;
         const char *reason;
@@ -97,23 +99,24 @@ static void test_refusals(void **state)
         {{.mask = mask2}, "clf_attention_masks: its member size is 0"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &refused[i].masks, memory), CLF_INVALID_ARGUMENT,
+        CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &refused[i].masks, NULL, memory), CLF_INVALID_ARGUMENT,
                     refused[i].reason);
     clf_attention_masks garbage;
     memset(&garbage, 0xaa, sizeof garbage);
     garbage.size = 0;
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory), CLF_INVALID_ARGUMENT,
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, NULL, memory), CLF_INVALID_ARGUMENT,
                 "clf_attention_masks: its member size is 0");
     garbage.size = sizeof garbage.size; /* an older struct, which has no masks */
-    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory));
-    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT,
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, NULL, memory));
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, NULL, short_features), CLF_INVALID_ARGUMENT,
                 "E_SHAPE: transformer features");
-    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, NULL, features), CLF_INVALID_ARGUMENT,
+                "E_VALUE");
     CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
     CHECK_FAILS(clf_transformer_generate(network, ids, 0, features), CLF_INVALID_ARGUMENT, "E_DTYPE: transformer: features is int32");
     clf_tensor *repeated;
     CHECK_OK(clf_tensor_view(memory, 3, (int64_t[]){N, S, C}, (int64_t[]){0, C, 1}, 0, &repeated));
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, repeated), CLF_INVALID_ARGUMENT,
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, NULL, repeated), CLF_INVALID_ARGUMENT,
                 "E_SHAPE: transformer: memory has a stride of 0 along axis 0");
     clf_tensor_destroy(repeated);
     CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
@@ -125,8 +128,9 @@ static void test_refusals(void **state)
     config.source_vocabulary = 0;
     config.has_generator = 0;
     CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &other));
-    CHECK_FAILS(clf_transformer_decode(other, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, features), CLF_INVALID_ARGUMENT, "source attention");
-    CHECK_FAILS(clf_transformer_encode(other, CLF_LAYOUT_NLD, ids, NULL, memory), CLF_INVALID_ARGUMENT, "no embedding");
+    CHECK_FAILS(clf_transformer_decode(other, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, NULL, features), CLF_INVALID_ARGUMENT,
+                "source attention");
+    CHECK_FAILS(clf_transformer_encode(other, CLF_LAYOUT_NLD, ids, NULL, NULL, memory), CLF_INVALID_ARGUMENT, "no embedding");
     CHECK_FAILS(clf_transformer_generate(other, memory, 0, features), CLF_INVALID_ARGUMENT, "no generator");
     clf_transformer_destroy(other);
 
@@ -179,7 +183,7 @@ static void test_copies(void **state)
     list_labml(*state, &base_config, &weights, &list);
     clf_tensor *ids = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *memory = output(*state, CLF_LAYOUT_NLD, S, C);
     CHECK_OK(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
-    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, memory));
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, NULL, memory));
     CHECK_OK(clf_tensor_read_f32(memory, before, COUNT(before)));
     while (strcmp(list.names[at], "src_embed.linear.weight") != 0)
         assert_true(++at < list.count);
@@ -198,7 +202,7 @@ static void test_copies(void **state)
     }
     clf_transformer *const both[] = {network, turned_network};
     for (size_t i = 0; i < COUNT(both); i++) {
-        CHECK_OK(clf_transformer_encode(both[i], CLF_LAYOUT_NLD, ids, NULL, memory));
+        CHECK_OK(clf_transformer_encode(both[i], CLF_LAYOUT_NLD, ids, NULL, NULL, memory));
         CHECK_OK(clf_tensor_read_f32(memory, after, COUNT(after)));
         assert_memory_equal(before, after, sizeof before);
         clf_transformer_destroy(both[i]);
@@ -231,7 +235,7 @@ static void test_small_allocations(void **state)
         context->device.caps.max_allocation_bytes = i ? (63 + 16) * F * 4 : old;
         CHECK_OK(clf_transformer_create_random(context, &config, 5, &network[i]));
         context->device.caps.max_allocation_bytes = old;
-        CHECK_OK(clf_transformer_forward(network[i], CLF_LAYOUT_NLD, source, target, NULL, NULL, features));
+        CHECK_OK(clf_transformer_forward(network[i], CLF_LAYOUT_NLD, source, target, NULL, NULL, NULL, features));
         CHECK_OK(clf_transformer_generate(network[i], features, 0, logits));
         CHECK_OK(clf_tensor_read_f32(logits, got[i], COUNT(got[i])));
         clf_transformer_destroy(network[i]);
@@ -250,7 +254,6 @@ static void test_small_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_local_layers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lists),
-                                       cmocka_unit_test(test_copies),
-                                       cmocka_unit_test(test_small_allocations)};
+                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_small_allocations)};
     return cmocka_run_group_tests_name("nn.transformer_limits", tests, device_setup, device_teardown);
 }
