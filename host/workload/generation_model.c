@@ -17,15 +17,16 @@
 
 /* Operations that the reference of one sequence may take, and tokens that it is given in any case. */
 static const double affordable_flops = 2e10;
-enum { LEAST_TOKENS = 8 };
+enum { LEAST_TOKENS = 8, SOURCE_SEED = 12 };
 
 static clf_status measure(clf_checkpoint *checkpoint, clfi_generation_model *out)
 {
     clfi_stored_network stored;
     CLF_TRY(clfi_stored_network_open(checkpoint, &stored));
-    CLF_TRY(clfi_ref_network_check(&stored));
     out->vocabulary = stored.config.target.vocabulary;
     out->max_positions = stored.config.target.max_positions;
+    if (stored.config.decoder.has_source)
+        out->source_vocabulary = stored.config.source.vocabulary;
     return clfi_stored_network_cost(&stored, &out->cost);
 }
 
@@ -75,7 +76,7 @@ clf_status clfi_generation_parameters(const clfi_generation_model *model, size_t
     const char *path, *unused;
     clfi_generation_source *source;
     CLF_TRY(clfi_model_parameters(size, model->path, NULL, &source, &path, &unused));
-    *source = (clfi_generation_source){path, model->shape, model->vocabulary, model->cost.token_flops};
+    *source = (clfi_generation_source){path, model->shape, model->vocabulary, model->source_vocabulary, model->cost.token_flops};
     memcpy(out, &source, sizeof source);
     return CLF_OK;
 }
@@ -129,6 +130,23 @@ void clfi_generation_close(clfi_generation_network *network)
     *network = (clfi_generation_network){0};
 }
 
+size_t clfi_generation_source_tokens(const clfi_generation_source *source)
+{
+    return source->source_vocabulary ? CLFI_GENERATION_SOURCE_TOKENS : 0;
+}
+
+clf_status clfi_generation_draw_sources(const clfi_generation_source *source, size_t count, int32_t **out)
+{
+    const size_t tokens = clfi_generation_source_tokens(source);
+    clfi_random random = {SOURCE_SEED};
+    if (tokens == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(count * tokens, sizeof **out, "token ids", out));
+    for (size_t i = 0; i < count * tokens; i++)
+        (*out)[i] = (int32_t)clfi_random_below(&random, (size_t)source->source_vocabulary);
+    return CLF_OK;
+}
+
 size_t clfi_generation_affordable(const clfi_generation_source *source, size_t most)
 {
     const double tokens = affordable_flops / source->token_flops;
@@ -150,11 +168,14 @@ clf_status clfi_generation_check(const clfi_generation_source *source, clfi_rand
     CLF_GOTO(clfi_alloc(got->count, sizeof *places, "reference", &places));
     CLF_GOTO(clfi_alloc(values, sizeof *want, "reference", &want));
     CLF_GOTO(clfi_stored_network_open(checkpoint, &stored));
-    CLF_GOTO(clfi_ref_network_bound(&stored, got->ids, got->length, &bound));
+    const size_t sources = clfi_generation_source_tokens(source);
+    const clf_tokens first = {.ids = got->sources, .count = sources};
+    CLF_GOTO(clfi_ref_network_bound(&stored, &first, got->ids, got->length, &bound));
     for (size_t i = 0; i < got->count; i++)
         places[i] = got->length - got->count + i;
     for (size_t s = 0; s < got->sequences; s++) {
-        CLF_GOTO(clfi_ref_network_logits(&stored, got->ids + s * got->length, got->length, places, got->count, NULL, want));
+        const clf_tokens one = {.ids = sources ? got->sources + s * sources : NULL, .count = sources};
+        CLF_GOTO(clfi_ref_network_logits(&stored, &one, got->ids + s * got->length, got->length, places, got->count, NULL, want));
         for (size_t i = 0; i < values; i++)
             clfi_verdict_add(out, (double)got->logits[s * values + i], want[i], bound);
     }

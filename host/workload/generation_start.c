@@ -20,7 +20,8 @@ typedef struct generation_start_state {
     clfi_random_decoder *numbers;
     clfi_generation_network network; /* of the latest start, while it lasts */
     int32_t ids[TOKENS], offsets[2];
-    float *logits; /* [V] */
+    int32_t *sources; /* of one sequence; NULL: a decoder alone */
+    float *logits;    /* [V] */
 } generation_start_state;
 
 static void release(void *state)
@@ -30,6 +31,7 @@ static void release(void *state)
         return;
     clfi_start_place_free(&s->start.place);
     clfi_random_decoder_destroy(s->numbers);
+    free(s->sources);
     free(s->logits);
     free(s);
 }
@@ -51,12 +53,16 @@ static clf_status first_token(clfi_start *start)
     const size_t v = (size_t)s->source->vocabulary;
     clfi_greedy greedy = {0};
     bool is_rehearsed = false;
-    clf_status st = clfi_greedy_create(decoding, v, 1, TOKENS, TOKENS + 1, &greedy);
+    const size_t tokens = clfi_generation_source_tokens(s->source);
+    clf_status st = clfi_greedy_create(decoding, v, 1, TOKENS, TOKENS + 1 + tokens, &greedy);
     if (st == CLF_OK) {
         const clf_decode_input input = {greedy.inputs[0].sequence, s->ids, TOKENS};
-        const clf_decode_plan plan = {.inputs = &input, .count = 1, .following = 1};
+        const clf_decode_input source = {greedy.inputs[0].sequence, s->sources, (int32_t)tokens};
+        const clf_decode_plan plan = {.sources = tokens ? &source : NULL, .inputs = &input, .count = 1, .following = 1};
         st = clfi_decode_rehearse(decoding, &plan, &is_rehearsed);
     }
+    if (st == CLF_OK)
+        st = clfi_greedy_sources(&greedy, s->sources, tokens);
     if (st == CLF_OK)
         st = clfi_greedy_prompt(&greedy, 0, s->ids, TOKENS);
     for (size_t i = 0; st == CLF_OK && i < v; i++)
@@ -83,6 +89,7 @@ static clf_status setup(const clfi_workload *workload, const clf_context *contex
     CLF_TRY(clfi_start_place_find(context, false, &s->start.place));
     CLF_TRY(clfi_alloc((size_t)s->source->vocabulary, sizeof *s->logits, "logits", &s->logits));
     clfi_model_random_ids(1, TOKENS, s->source->vocabulary, s->ids, s->offsets);
+    CLF_TRY(clfi_generation_draw_sources(s->source, 1, &s->sources));
     CLF_TRY(clfi_generation_checkpoint(s->source, &s->numbers, &checkpoint)); /* random numbers are drawn */
     clfi_checkpoint_close(checkpoint);
     return clfi_start_once(&s->start, &unused);
@@ -105,7 +112,9 @@ static clf_status verify(void *state, clfi_verdict *out)
     for (int64_t i = 0; i < s->source->vocabulary; i++)
         s->logits[i] = NAN;
     CLF_TRY(clfi_start_once(&s->start, &unused));
-    return clfi_generation_check(s->source, &s->numbers, &(clfi_generated_logits){s->ids, 1, TOKENS, 1, s->logits}, out);
+    const clfi_generated_logits got = {
+        .ids = s->ids, .sources = s->sources, .sequences = 1, .length = TOKENS, .count = 1, .logits = s->logits};
+    return clfi_generation_check(s->source, &s->numbers, &got, out);
 }
 
 static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, clfi_start_run, clfi_start_memory, release};

@@ -29,6 +29,7 @@ typedef struct generation_state {
     clfi_greedy greedy;
     int32_t *ids, *offsets; /* [sequences, prompt] */
     int32_t *first;         /* [sequences]: the tokens behind the prompts */
+    int32_t *sources;       /* [sequences, source tokens]; NULL: a decoder alone */
 } generation_state;
 
 static void release(void *state)
@@ -42,6 +43,7 @@ static void release(void *state)
     free(s->ids);
     free(s->offsets);
     free(s->first);
+    free(s->sources);
     free(s);
 }
 
@@ -76,8 +78,10 @@ static clf_status setup(generation_state *s)
     CLF_TRY(clfi_alloc(one->sequences, sizeof *s->first, "token ids", &s->first));
     clfi_model_random_ids(one->sequences, one->prompt, one->source.vocabulary, s->ids, s->offsets);
     CLF_TRY(clfi_generation_open(s->context, &one->source, &s->numbers, &s->network));
-    CLF_TRY(clfi_greedy_create(s->network.decoding, (size_t)one->source.vocabulary, one->sequences, one->prompt, one->prompt + one->steps,
-                               &s->greedy));
+    CLF_TRY(clfi_greedy_create(s->network.decoding, (size_t)one->source.vocabulary, one->sequences, one->prompt,
+                               one->prompt + one->steps + clfi_generation_source_tokens(&one->source), &s->greedy));
+    CLF_TRY(clfi_generation_draw_sources(&one->source, one->sequences, &s->sources));
+    CLF_TRY(clfi_greedy_sources(&s->greedy, s->sources, clfi_generation_source_tokens(&one->source)));
     CLF_TRY(give_prompts(s, one->prompt));
     return run_once(s);
 }
@@ -97,8 +101,9 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
 typedef struct checked {
     size_t prompt, steps, count;
     size_t sequences[MOST_CHECKED];
-    int32_t *ids;  /* [count, prompt + steps] */
-    float *logits; /* [count, steps + 1, V] */
+    int32_t *ids;     /* [count, prompt + steps] */
+    int32_t *sources; /* [count, source tokens] */
+    float *logits;    /* [count, steps + 1, V] */
 } checked;
 
 static void note(const generation_state *s, size_t step, const checked *c)
@@ -133,6 +138,7 @@ static clf_status verify(void *state, clfi_verdict *out)
 {
     generation_state *s = state;
     const generation_case *one = s->one;
+    const size_t tokens = clfi_generation_source_tokens(&one->source);
     const size_t all = one->prompt + one->steps, affordable = clfi_generation_affordable(&one->source, all);
     clfi_random random = {CHOICE_SEED};
     checked c = {.steps = affordable < all && one->steps > FEW_STEPS ? FEW_STEPS : one->steps};
@@ -141,12 +147,17 @@ static clf_status verify(void *state, clfi_verdict *out)
     c.count = clfi_random_places(&random, one->sequences, MOST_CHECKED, c.sequences);
     CLF_GOTO(clfi_alloc(c.count * all, sizeof *c.ids, "token ids", &c.ids));
     CLF_GOTO(clfi_alloc(c.count * (c.steps + 1) * s->greedy.vocabulary, sizeof *c.logits, "logits", &c.logits));
+    CLF_GOTO(clfi_alloc(c.count * tokens, sizeof *c.sources, "token ids", &c.sources));
+    for (size_t i = 0; tokens && i < c.count; i++)
+        memcpy(c.sources + i * tokens, s->sources + c.sequences[i] * tokens, tokens * sizeof *c.sources);
     CLF_GOTO(observe(s, &c));
-    CLF_GOTO(clfi_generation_check(&one->source, &s->numbers,
-                                   &(clfi_generated_logits){c.ids, c.count, c.prompt + c.steps, c.steps + 1, c.logits}, out));
+    const clfi_generated_logits got = {
+        .ids = c.ids, .sources = c.sources, .sequences = c.count, .length = c.prompt + c.steps, .count = c.steps + 1, .logits = c.logits};
+    CLF_GOTO(clfi_generation_check(&one->source, &s->numbers, &got, out));
     CLF_GOTO(give_prompts(s, one->prompt));
 done:
     free(c.ids);
+    free(c.sources);
     free(c.logits);
     return st;
 }
@@ -173,6 +184,14 @@ static clf_status add(clfi_workload_list *list, const clfi_generation_model *mod
     if (st != CLF_OK) {
         json_decref(work);
         return st;
+    }
+    const size_t tokens = clfi_generation_source_tokens(&one->source);
+    const double keys = workload->items * (double)tokens; /* of sources, that tokens attend to */
+    workload->flops += model->cost.attention_flops * keys;
+    workload->bytes += model->cost.cache_bytes * (steps ? keys : (double)tokens);
+    if (tokens && work && json_object_set_new(work, "source", json_integer((json_int_t)tokens)) != 0) {
+        json_decref(work);
+        work = NULL; /* OUT_OF_MEMORY, below */
     }
     one->sequences = sequences;
     one->prompt = prompt;

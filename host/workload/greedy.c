@@ -56,6 +56,13 @@ static void choose(clfi_greedy *greedy, size_t index)
     greedy->next[index] = (int32_t)clfi_find_largest(greedy->logits + index * greedy->vocabulary, greedy->vocabulary);
 }
 
+clf_status clfi_greedy_sources(clfi_greedy *greedy, const int32_t *ids, size_t tokens)
+{
+    for (size_t i = 0; i < greedy->count; i++)
+        greedy->inputs[i] = (clf_decode_input){greedy->inputs[i].sequence, ids ? ids + i * tokens : NULL, (int32_t)tokens};
+    return tokens ? clfi_decode_sources(greedy->decoding, greedy->inputs, greedy->count) : CLF_OK;
+}
+
 clf_status clfi_greedy_prompt(clfi_greedy *greedy, size_t index, const int32_t *ids, size_t count)
 {
     for (size_t first = 0; first < count; first += CLFI_PASS_TOKENS) {

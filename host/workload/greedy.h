@@ -18,6 +18,9 @@ typedef struct clfi_greedy {
 clf_status clfi_greedy_create(clf_decode_batch *decoding, size_t vocabulary, size_t count, size_t prompt, size_t longest, clfi_greedy *out);
 void clfi_greedy_free(clfi_greedy *greedy); /* drops the sequences; zeros are accepted */
 
+/* Gives the sequences their sources: ids [count, tokens]; tokens 0: no-op. */
+clf_status clfi_greedy_sources(clfi_greedy *greedy, const int32_t *ids, size_t tokens);
+
 /* Gives one sequence its prompt. Synchronous. */
 clf_status clfi_greedy_prompt(clfi_greedy *greedy, size_t index, const int32_t *ids, size_t count);
 

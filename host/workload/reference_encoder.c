@@ -34,7 +34,6 @@ static clf_status open_parts(const char *directory, clfi_ref_encoder *encoder)
     CLF_TRY(clfi_model_checkpoint_open(directory, &encoder->checkpoint));
     CLF_TRY(clfi_family_find(clfi_checkpoint_config(encoder->checkpoint), CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
     CLF_TRY(clfi_stored_network_open_encoder(encoder->checkpoint, &encoder->network));
-    CLF_TRY(clfi_ref_network_check(&encoder->network));
     CLF_TRY(clfi_sentence_config_read(directory, family->pooling, &encoder->sentence));
     if (encoder->sentence.pooling_count == 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: modules.json: expected a Pooling", directory);

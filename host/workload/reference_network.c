@@ -15,9 +15,7 @@ enum {
     TILE = 16, /* tokens whose sums are made together */
     BOUND_TOKENS = 32,
     BOUND_PLACES = 4,
-    PLACES_SEED = 11,
-    BUCKETS = 32, /* of MPNet, half of them for later keys */
-    MAX_DISTANCE = 128
+    PLACES_SEED = 11
 };
 
 static const double u = 0x1p-24;
@@ -27,23 +25,10 @@ typedef struct network_pass {
     const clf_stack_config *config;
     int64_t tokens;
     clfi_ref_noise *noise;
-    double *bias; /* [BUCKETS, heads], owned: added to scores, by distance; NULL: none */
+    const double *memory; /* [memory_tokens, C]: what layers attend to between self-attention and feed-forward network */
+    int64_t memory_tokens;
+    double *bias; /* [buckets, heads], owned: added to scores, by distance; NULL: none */
 } network_pass;
-
-clf_status clfi_ref_network_check(const clfi_stored_network *model)
-{
-    const clf_stack_config *stack = clfi_stored_stack(model);
-    const clf_positions positions = clfi_stored_embedding(model)->positions;
-    const char *lacking = stack->has_source ? "attention to a source"
-                          : stack->buckets.count && (stack->buckets.count != BUCKETS || stack->buckets.max_distance != MAX_DISTANCE)
-                              ? "scores by distance in other buckets than MPNet's"
-                          : positions != CLF_POSITIONS_NONE && positions != CLF_POSITIONS_LEARNED
-                              ? "positions that are added but not learned"
-                              : NULL;
-    if (lacking)
-        CLF_FAIL(CLF_UNSUPPORTED, "the reference does not compute %s", lacking);
-    return CLF_OK;
-}
 
 /* y [rows,out] = f(x W^T + b), x [rows,in]. Tokens lie side by side for a weight, so that sums of TILE tokens are made at once, each in the
  * order of the inputs. */
@@ -134,14 +119,19 @@ static clf_status rotate(const network_pass *p, const clf_attention_shape *shape
     return CLF_OK;
 }
 
-/* T5's buckets, two-sided: half of them for later keys; in each half one for each of 8 distances, then eight that grow by sqrt(2). */
-static int64_t bucket_of(int64_t distance)
+/* T5's buckets: one for each small distance, then wider ones whose borders grow evenly in the logarithm. Without causality the second half
+ * of them is for later keys. */
+static int64_t bucket_of(const clf_stack_config *config, int64_t distance)
 {
-    const int64_t half = BUCKETS / 2, exact = half / 2, far = distance < 0 ? -distance : distance;
-    int64_t bucket = far < exact ? far : exact;
-    while (far >= exact && bucket < half - 1 && far * far >= exact * exact << (bucket - exact + 1))
-        bucket++;
-    return bucket + (distance > 0 ? half : 0);
+    const bool is_causal = config->attention.is_causal;
+    const int64_t count = config->buckets.count / (is_causal ? 1 : 2), exact = count / 2, far = distance < 0 ? -distance : distance;
+    int64_t bucket = is_causal && distance > 0 ? 0 : far;
+    if (bucket >= exact) {
+        const double place = log((double)far / (double)exact) / log((double)config->buckets.max_distance / (double)exact);
+        bucket = exact + (int64_t)(place * (double)(count - exact) + 1e-9);
+        bucket = bucket < count ? bucket : count - 1;
+    }
+    return bucket + (!is_causal && distance > 0 ? count : 0);
 }
 
 /* Keys that query t may use: first .. end. */
@@ -151,66 +141,101 @@ static void usable_keys(const network_pass *p, const clf_attention_shape *shape,
     *end = shape->is_causal ? t + 1 : shape->window > 0 && t + shape->window < p->tokens ? t + shape->window : p->tokens;
 }
 
-/* What query t of head h mixes from rows k, v [T] of D values, `step` apart. scores, weights: [T]. */
-static void attend(const network_pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, const double *q,
-                   const double *k, const double *v, int64_t step, double *scores, double *weights, double *out)
+/* Rows that the heads of a layer's attention read: `step` values apart. */
+typedef struct head_rows {
+    const double *k, *v;
+    int64_t step;
+    double *scores, *weights; /* [T] */
+} head_rows;
+
+/* What query t of head h mixes from keys first .. end. bias: whether distances count. */
+static void attend(const network_pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, int64_t first, int64_t end,
+                   bool has_bias, const double *q, const head_rows *rows, double *out)
 {
-    int64_t first, end;
-    usable_keys(p, shape, t, &first, &end);
     const int64_t d = shape->head_size, keys = end - first;
     const double scale = (double)clfi_stack_scale(p->config, layer), cap = (double)shape->soft_cap;
     const double unit = p->noise ? u * sqrt((double)d + 2) * fabs(scale) * clfi_ref_length(q, d) : 0;
     const double weight_unit = u * (16 + sqrt((double)keys));
     for (int64_t j = 0; j < keys; j++) {
-        const double *key = k + (first + j) * step;
+        const double *key = rows->k + (first + j) * rows->step;
         double sum = 0;
         for (int64_t c = 0; c < d; c++)
             sum += q[c] * key[c];
         sum = clfi_ref_rounded(p->noise, scale * sum, p->noise ? unit * clfi_ref_length(key, d) : 0);
-        scores[j] = cap > 0 ? clfi_ref_rounded(p->noise, cap * tanh(sum / cap), 8 * u * fabs(sum)) : sum;
-        if (p->bias) {
-            const double with_bias = scores[j] + p->bias[bucket_of(first + j - t) * shape->heads + h];
-            scores[j] = clfi_ref_rounded(p->noise, with_bias, u * fabs(with_bias));
+        rows->scores[j] = cap > 0 ? clfi_ref_rounded(p->noise, cap * tanh(sum / cap), 8 * u * fabs(sum)) : sum;
+        if (has_bias) {
+            const double with_bias = rows->scores[j] + p->bias[bucket_of(p->config, first + j - t) * shape->heads + h];
+            rows->scores[j] = clfi_ref_rounded(p->noise, with_bias, u * fabs(with_bias));
         }
     }
-    clfi_ref_softmax_row(scores, NULL, (size_t)keys, CLF_EMPTY_ROWS_ZERO, weights);
+    clfi_ref_softmax_row(rows->scores, NULL, (size_t)keys, CLF_EMPTY_ROWS_ZERO, rows->weights);
     memset(out, 0, (size_t)d * sizeof *out);
     for (int64_t j = 0; j < keys; j++) {
-        const double weight = clfi_ref_rounded(p->noise, weights[j], weight_unit * weights[j]);
+        const double weight = clfi_ref_rounded(p->noise, rows->weights[j], weight_unit * rows->weights[j]);
         for (int64_t c = 0; c < d; c++)
-            out[c] += weight * v[(first + j) * step + c];
+            out[c] += weight * rows->v[(first + j) * rows->step + c];
     }
     for (int64_t c = 0; c < d; c++)
         out[c] = clfi_ref_rounded(p->noise, out[c], weight_unit * fabs(out[c]));
 }
 
-/* y [T,C] = attention of x [T,C]. */
-static clf_status attention(const network_pass *p, int64_t layer, const double *x, double *y)
+/* The norms and turns of self-attention. */
+static clf_status turn_heads(const network_pass *p, int64_t layer, double *q, double *k)
 {
     const clf_attention_shape *shape = clfi_stack_attention(p->config, layer);
-    const int64_t c = p->config->width, n = p->tokens, d = shape->head_size, wide = shape->heads * d, narrow = shape->key_heads * d;
+    const int64_t n = p->tokens, d = shape->head_size;
+    if (p->config->has_query_key_norm) {
+        CLF_TRY(norm(p, CLF_WEIGHT_QUERY_NORM, layer, n * shape->heads, d, q, q));
+        CLF_TRY(norm(p, CLF_WEIGHT_KEY_NORM, layer, n * shape->key_heads, d, k, k));
+    }
+    CLF_TRY(rotate(p, shape, shape->heads, q));
+    return rotate(p, shape, shape->key_heads, k);
+}
+
+/* y [T,C] = attention of x [T,C] to itself, or to the memory. */
+static clf_status attention_to(const network_pass *p, bool to_memory, int64_t layer, const double *x, double *y)
+{
+    static const clf_weight_role roles[2][4] = {
+        {CLF_WEIGHT_QUERY, CLF_WEIGHT_KEY, CLF_WEIGHT_VALUE, CLF_WEIGHT_OUTPUT},
+        {CLF_WEIGHT_SOURCE_QUERY, CLF_WEIGHT_SOURCE_KEY, CLF_WEIGHT_SOURCE_VALUE, CLF_WEIGHT_SOURCE_OUTPUT}};
+    const clf_attention_shape *shape = clfi_stack_attention(p->config, layer);
+    const clf_weight_role *role = roles[to_memory];
+    const int64_t c = p->config->width, n = p->tokens, keys = to_memory ? p->memory_tokens : n;
+    const int64_t d = shape->head_size, wide = shape->heads * d, narrow = shape->key_heads * d;
+    const double *from = to_memory ? p->memory : x;
     double *q;
     clf_status st;
-    CLF_TRY(clfi_alloc((size_t)(n * (2 * wide + 2 * narrow + 2)), sizeof *q, "reference", &q));
-    double *mixed = q + n * wide, *k = mixed + n * wide, *v = k + n * narrow, *scores = v + n * narrow, *weights = scores + n;
-    CLF_GOTO(linear(p, CLF_WEIGHT_QUERY, layer, n, c, wide, x, CLF_ACTIVATION_NONE, q));
-    CLF_GOTO(linear(p, CLF_WEIGHT_KEY, layer, n, c, narrow, x, CLF_ACTIVATION_NONE, k));
-    CLF_GOTO(linear(p, CLF_WEIGHT_VALUE, layer, n, c, narrow, x, CLF_ACTIVATION_NONE, v));
-    if (p->config->has_query_key_norm) {
-        CLF_GOTO(norm(p, CLF_WEIGHT_QUERY_NORM, layer, n * shape->heads, d, q, q));
-        CLF_GOTO(norm(p, CLF_WEIGHT_KEY_NORM, layer, n * shape->key_heads, d, k, k));
-    }
-    CLF_GOTO(rotate(p, shape, shape->heads, q));
-    CLF_GOTO(rotate(p, shape, shape->key_heads, k));
+    CLF_TRY(clfi_alloc((size_t)(2 * n * wide + keys * (2 * narrow + 2)), sizeof *q, "reference", &q));
+    double *mixed = q + n * wide, *k = mixed + n * wide, *v = k + keys * narrow, *scores = v + keys * narrow;
+    CLF_GOTO(linear(p, role[0], layer, n, c, wide, x, CLF_ACTIVATION_NONE, q));
+    CLF_GOTO(linear(p, role[1], layer, keys, c, narrow, from, CLF_ACTIVATION_NONE, k));
+    CLF_GOTO(linear(p, role[2], layer, keys, c, narrow, from, CLF_ACTIVATION_NONE, v));
+    if (!to_memory)
+        CLF_GOTO(turn_heads(p, layer, q, k));
     for (int64_t h = 0; h < shape->heads; h++) {
         const int64_t at = h / (shape->heads / shape->key_heads) * d;
-        for (int64_t t = 0; t < n; t++)
-            attend(p, shape, layer, h, t, q + t * wide + h * d, k + at, v + at, narrow, scores, weights, mixed + t * wide + h * d);
+        const head_rows rows = {k + at, v + at, narrow, scores, scores + keys};
+        for (int64_t t = 0; t < n; t++) {
+            int64_t first = 0, end = keys;
+            if (!to_memory)
+                usable_keys(p, shape, t, &first, &end);
+            attend(p, shape, layer, h, t, first, end, p->bias && !to_memory, q + t * wide + h * d, &rows, mixed + t * wide + h * d);
+        }
     }
-    CLF_GOTO(linear(p, CLF_WEIGHT_OUTPUT, layer, n, wide, c, mixed, CLF_ACTIVATION_NONE, y));
+    CLF_GOTO(linear(p, role[3], layer, n, wide, c, mixed, CLF_ACTIVATION_NONE, y));
 done:
     free(q);
     return st;
+}
+
+static clf_status attention(const network_pass *p, int64_t layer, const double *x, double *y)
+{
+    return attention_to(p, false, layer, x, y);
+}
+
+static clf_status source_attention(const network_pass *p, int64_t layer, const double *x, double *y)
+{
+    return attention_to(p, true, layer, x, y);
 }
 
 /* y [T,C] = W2 (f(W1 x) * Wg x) */
@@ -261,13 +286,16 @@ static clf_status run_block(const network_pass *p, const block *one, int64_t lay
 static clf_status run_layers(const network_pass *p, double *x)
 {
     static const block blocks[] = {{attention, CLF_WEIGHT_ATTENTION_NORM, CLF_WEIGHT_ATTENTION_POST_NORM},
+                                   {source_attention, CLF_WEIGHT_SOURCE_NORM, CLF_WEIGHT_END},
                                    {feed_forward, CLF_WEIGHT_FFN_NORM, CLF_WEIGHT_FFN_POST_NORM}};
     const int64_t c = p->config->width, n = p->tokens;
     double *scratch;
     clf_status st = CLF_OK;
     CLF_TRY(clfi_alloc((size_t)(2 * n * c), sizeof *scratch, "reference", &scratch));
-    for (int64_t i = 0; i < p->config->layers * (int64_t)COUNT(blocks); i++)
-        CLF_GOTO(run_block(p, &blocks[i % (int64_t)COUNT(blocks)], i / (int64_t)COUNT(blocks), x, scratch, scratch + n * c));
+    for (int64_t layer = 0; layer < p->config->layers; layer++)
+        for (size_t i = 0; i < COUNT(blocks); i++)
+            if (blocks[i].run != source_attention || p->config->has_source)
+                CLF_GOTO(run_block(p, &blocks[i], layer, x, scratch, scratch + n * c));
     if (p->config->has_final_norm)
         CLF_GOTO(norm(p, CLF_WEIGHT_FINAL_NORM, 0, n, c, x, x));
 done:
@@ -277,13 +305,13 @@ done:
 
 static clf_status load_bias(network_pass *p)
 {
-    const int64_t heads = p->config->attention.heads;
+    const int64_t heads = p->config->attention.heads, buckets = p->config->buckets.count;
     clfi_stored_weight table;
-    if (p->config->buckets.count == 0)
+    if (buckets == 0)
         return CLF_OK;
-    CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_DISTANCE_BIAS, 0, BUCKETS, heads, &table));
-    CLF_TRY(clfi_alloc((size_t)(BUCKETS * heads), sizeof *p->bias, "reference", &p->bias));
-    for (int64_t i = 0; i < BUCKETS; i++)
+    CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_DISTANCE_BIAS, 0, buckets, heads, &table));
+    CLF_TRY(clfi_alloc((size_t)(buckets * heads), sizeof *p->bias, "reference", &p->bias));
+    for (int64_t i = 0; i < buckets; i++)
         clfi_stored_row(&table, i, p->bias + i * heads);
     return CLF_OK;
 }
@@ -294,6 +322,19 @@ static int64_t position_of(const clf_embedding_config *embedding, int32_t id, in
     if (!embedding->skips_padding)
         return t + embedding->position_offset;
     return id == embedding->padding ? embedding->position_offset - 1 : (*counted)++ + embedding->position_offset;
+}
+
+/* out [c] = sines and cosines of position t: in turns, or all sines before all cosines. */
+static void sinusoid(clf_positions kind, int64_t t, int64_t c, double *out)
+{
+    const bool has_halves = kind == CLF_POSITIONS_SINUSOIDAL_HALVES;
+    const int64_t sines = (c + 1) / 2;
+    for (int64_t i = 0; i < c; i++) {
+        const bool is_cosine = has_halves ? i >= sines : i % 2;
+        const int64_t pair = !has_halves ? i / 2 : is_cosine ? i - sines : i;
+        const double angle = (double)t * exp(-2.0 * (double)pair * log(10000.0) / (double)c);
+        out[i] = is_cosine ? cos(angle) : sin(angle);
+    }
 }
 
 /* x [T,C] = tokens * scale + positions + type 0, or the norm of that. */
@@ -318,6 +359,8 @@ static clf_status embed(const network_pass *p, const int32_t *ids, double *x)
         clfi_stored_row(&table, ids[t], x + t * c);
         if (positions.rows)
             clfi_stored_row(&positions, position_of(embedding, ids[t], t, &counted), row);
+        else if (embedding->positions != CLF_POSITIONS_NONE)
+            sinusoid(embedding->positions, t, c, row);
         for (int64_t i = 0; i < c; i++) {
             const double token = x[t * c + i] * (double)embedding->scale;
             x[t * c + i] = clfi_ref_rounded(p->noise, token + row[i] + type[i], 2 * u * (fabs(token) + fabs(row[i]) + fabs(type[i])));
@@ -333,43 +376,68 @@ static clf_status head(const network_pass *p, int64_t rows, const double *featur
     const clf_network_config *config = &p->model->config;
     const double cap = (double)config->logit_soft_cap;
     const int64_t v = config->target.vocabulary;
-    CLF_TRY(linear(p, config->is_generator_tied ? CLF_WEIGHT_TOKENS : CLF_WEIGHT_GENERATOR, 0, rows, p->config->width, v, features,
-                   CLF_ACTIVATION_NONE, logits));
+    const clf_weight_role role = config->is_generator_tied     ? CLF_WEIGHT_TOKENS
+                                 : config->is_generator_shared ? CLF_WEIGHT_SHARED
+                                                               : CLF_WEIGHT_GENERATOR;
+    double *bias;
+    CLF_TRY(linear(p, role, 0, rows, p->config->width, v, features, CLF_ACTIVATION_NONE, logits));
+    CLF_TRY(clfi_stored_vector(p->model, CLF_WEIGHT_GENERATOR_BIAS, 0, "bias", v, &bias));
+    if (!bias && role != CLF_WEIGHT_GENERATOR)
+        CLF_TRY(clfi_stored_vector(p->model, CLF_WEIGHT_GENERATOR, 0, "bias", v, &bias));
+    for (int64_t i = 0; bias && i < rows * v; i++)
+        logits[i] = clfi_ref_rounded(p->noise, logits[i] + bias[i % v], u * fabs(logits[i] + bias[i % v]));
+    free(bias);
     for (int64_t i = 0; cap > 0 && i < rows * v; i++)
         logits[i] = clfi_ref_rounded(p->noise, cap * tanh(logits[i] / cap), 8 * u * fabs(logits[i]));
     return CLF_OK;
 }
 
-clf_status clfi_ref_network_features(const clfi_stored_network *model, const int32_t *ids, size_t length, clfi_ref_noise *noise,
-                                     double *out)
+/* Features of a stack over a memory (NULL: none). */
+static clf_status run_stack(network_pass *p, const int32_t *ids, double *out)
 {
-    const clf_embedding_config *embedding = clfi_stored_embedding(model);
-    network_pass p = {model, clfi_stored_stack(model), (int64_t)length, noise, NULL};
-    CLF_TRY(clfi_ref_network_check(model));
-    if (length > (size_t)embedding->max_positions)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: %zu tokens, the model has %lld positions", length, (long long)embedding->max_positions);
-    for (size_t t = 0; t < length; t++)
+    const clf_embedding_config *embedding = clfi_stored_embedding(p->model);
+    if (p->tokens > embedding->max_positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: %lld tokens, the model has %lld positions", (long long)p->tokens,
+                 (long long)embedding->max_positions);
+    for (int64_t t = 0; t < p->tokens; t++)
         if (ids[t] < 0 || ids[t] >= embedding->vocabulary)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the vocabulary", (int)ids[t], t);
-    clf_status st = load_bias(&p);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %lld is outside the vocabulary", (int)ids[t], (long long)t);
+    clf_status st = load_bias(p);
     if (st == CLF_OK)
-        st = embed(&p, ids, out);
+        st = embed(p, ids, out);
     if (st == CLF_OK)
-        st = run_layers(&p, out);
-    free(p.bias);
+        st = run_layers(p, out);
+    free(p->bias);
+    p->bias = NULL;
     return st;
 }
 
-clf_status clfi_ref_network_logits(const clfi_stored_network *model, const int32_t *ids, size_t length, const size_t *places,
-                                   size_t place_count, clfi_ref_noise *noise, double *out)
+clf_status clfi_ref_network_features(const clfi_stored_network *model, const int32_t *ids, size_t length, clfi_ref_noise *noise,
+                                     double *out)
+{
+    network_pass p = {.model = model, .config = clfi_stored_stack(model), .tokens = (int64_t)length, .noise = noise};
+    return run_stack(&p, ids, out);
+}
+
+clf_status clfi_ref_network_logits(const clfi_stored_network *model, const clf_tokens *source, const int32_t *ids, size_t length,
+                                   const size_t *places, size_t place_count, clfi_ref_noise *noise, double *out)
 {
     const clf_network_config *config = &model->config;
-    const network_pass p = {model, &config->decoder, (int64_t)length, noise, NULL};
-    const size_t c = (size_t)config->decoder.width;
+    const size_t c = (size_t)config->decoder.width, sources = config->decoder.has_source ? source->count : 0;
     double *x;
     clf_status st;
-    CLF_TRY(clfi_alloc(length * c, sizeof *x, "reference", &x));
-    CLF_GOTO(clfi_ref_network_features(model, ids, length, noise, x));
+    CLF_TRY(clfi_alloc((length + sources) * c, sizeof *x, "reference", &x));
+    network_pass p = {.model = model,
+                      .config = &config->decoder,
+                      .tokens = (int64_t)length,
+                      .noise = noise,
+                      .memory = x + length * c,
+                      .memory_tokens = (int64_t)sources};
+    if (config->decoder.has_source) {
+        const clfi_stored_network encoder = clfi_stored_source(model);
+        CLF_GOTO(clfi_ref_network_features(&encoder, source->ids, sources, noise, x + length * c));
+    }
+    CLF_GOTO(run_stack(&p, ids, x));
     for (size_t i = 0; i < place_count; i++)
         memmove(x + i * c, x + places[i] * c, c * sizeof *x);
     for (size_t i = 0; config->generator_scale > 0 && i < place_count * c; i++)
@@ -380,7 +448,8 @@ done:
     return st;
 }
 
-clf_status clfi_ref_network_bound(const clfi_stored_network *model, const int32_t *ids, size_t length, double *out)
+clf_status clfi_ref_network_bound(const clfi_stored_network *model, const clf_tokens *source, const int32_t *ids, size_t length,
+                                  double *out)
 {
     const size_t v = (size_t)model->config.target.vocabulary, tokens = length < BOUND_TOKENS ? length : BOUND_TOKENS;
     clfi_random random = {PLACES_SEED};
@@ -391,8 +460,8 @@ clf_status clfi_ref_network_bound(const clfi_stored_network *model, const int32_
     clf_status st;
     CLF_TRY(clfi_alloc(2 * count * v, sizeof *exact, "reference", &exact));
     double *disturbed = exact + count * v;
-    CLF_GOTO(clfi_ref_network_logits(model, ids, tokens, places, count, NULL, exact));
-    CLF_GOTO(clfi_ref_network_logits(model, ids, tokens, places, count, &noise, disturbed));
+    CLF_GOTO(clfi_ref_network_logits(model, source, ids, tokens, places, count, NULL, exact));
+    CLF_GOTO(clfi_ref_network_logits(model, source, ids, tokens, places, count, &noise, disturbed));
     for (size_t i = 0; i < count * v; i++) {
         worst = fmax(worst, fabs(disturbed[i] - exact[i]));
         largest = fmax(largest, fabs(exact[i]));

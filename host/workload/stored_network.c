@@ -50,8 +50,8 @@ clf_status clfi_stored_network_open(clf_checkpoint *checkpoint, clfi_stored_netw
     const clf_family *family;
     clfi_stored_network made;
     CLF_TRY(read_config(checkpoint, CLF_TASK_GENERATE, &family, &made));
-    if (!made.names || !made.names->decoder || made.config.decoder.layers == 0 || made.config.encoder.layers > 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected a decoder alone", family->model_type);
+    if (!made.names || !made.names->decoder || made.config.decoder.layers == 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected a decoder", family->model_type);
     made.rows = made.names->decoder;
     CLF_TRY(load(&made));
     *out = made;
@@ -76,13 +76,26 @@ clf_status clfi_stored_network_open_encoder(clf_checkpoint *checkpoint, clfi_sto
     return CLF_OK;
 }
 
+clfi_stored_network clfi_stored_source(const clfi_stored_network *decoder)
+{
+    clfi_stored_network source = *decoder;
+    source.is_encoder = true;
+    source.rows = decoder->names->encoder;
+    return source;
+}
+
+static bool is_of_head(clf_weight_role role)
+{
+    return role == CLF_WEIGHT_GENERATOR || role == CLF_WEIGHT_GENERATOR_BIAS || role == CLF_WEIGHT_SHARED;
+}
+
 /* The tensor of a role; false: the checkpoint has none. name: what was looked for. */
 static bool find(const clfi_stored_network *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
                  clf_checkpoint_tensor *tensor, char name[CLFI_WEIGHT_NAME_BYTES])
 {
-    const clf_weight_name *rows = role == CLF_WEIGHT_GENERATOR ? w->names->head : w->rows;
+    const clf_weight_name *rows = is_of_head(role) ? w->names->head : w->rows;
     name[0] = '\0';
-    *row = clfi_weight_find(&w->lookup, rows, role, layer);
+    *row = rows ? clfi_weight_find(&w->lookup, rows, role, layer) : NULL;
     if (!*row)
         return false;
     clfi_weight_full_name(w->lookup.prefix, *row, layer, suffix, name);
@@ -139,7 +152,8 @@ clf_status clfi_stored_vector(const clfi_stored_network *model, clf_weight_role 
     const clf_weight_part part = clfi_weight_part(clfi_stored_stack(model), layer, row, role);
     const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : count;
     CLF_TRY(check_stored(&tensor));
-    if (!is_plain_number(&tensor) || tensor.rank != 1 || tensor.dim[0] != stored)
+    const bool is_row = row->stored == CLF_STORED_ROW && tensor.rank == 2 && tensor.dim[0] == 1;
+    if (!is_plain_number(&tensor) || (tensor.rank != 1 && !is_row) || tensor.dim[is_row] != stored)
         CLF_FAIL(CLF_FORMAT, "reference: %s: expected [%lld]", name, (long long)stored);
     CLF_TRY(clfi_alloc((size_t)count, sizeof **out, "reference", out));
     const size_t bytes = (size_t)clfi_weight_type_info(tensor.type)->block_bytes;
@@ -184,7 +198,7 @@ static bool is_read_by_step(const clfi_stored_network *model, const char *tensor
     const clf_weight_name *row;
     for (row = model->names->decoder; row->role != CLF_WEIGHT_END; row++)
         if (row->role != CLF_WEIGHT_TOKENS && row->role != CLF_WEIGHT_POSITIONS && row->role != CLF_WEIGHT_TYPES &&
-            is_named(model, row, tensor))
+            row->role != CLF_WEIGHT_SOURCE_KEY && row->role != CLF_WEIGHT_SOURCE_VALUE && is_named(model, row, tensor))
             return true;
     for (row = model->config.is_generator_tied ? NULL : model->names->head; row && row->role != CLF_WEIGHT_END; row++)
         if (is_named(model, row, tensor))
@@ -192,10 +206,18 @@ static bool is_read_by_step(const clfi_stored_network *model, const char *tensor
     return false;
 }
 
+/* Whether the layers have a matrix that not all kinds have. */
+static bool has_role(const clf_stack_config *decoder, clf_weight_role role)
+{
+    const bool is_source = role == CLF_WEIGHT_SOURCE_QUERY || role == CLF_WEIGHT_SOURCE_OUTPUT;
+    return is_source ? decoder->has_source : role != CLF_WEIGHT_FFN_GATE || decoder->is_gated;
+}
+
 clf_status clfi_stored_network_cost(const clfi_stored_network *model, clfi_decoder_cost *out)
 {
-    static const clf_weight_role roles[] = {CLF_WEIGHT_QUERY,  CLF_WEIGHT_KEY,      CLF_WEIGHT_VALUE,  CLF_WEIGHT_OUTPUT,
-                                            CLF_WEIGHT_FFN_IN, CLF_WEIGHT_FFN_GATE, CLF_WEIGHT_FFN_OUT};
+    static const clf_weight_role roles[] = {CLF_WEIGHT_QUERY,   CLF_WEIGHT_KEY,          CLF_WEIGHT_VALUE,
+                                            CLF_WEIGHT_OUTPUT,  CLF_WEIGHT_FFN_IN,       CLF_WEIGHT_FFN_GATE,
+                                            CLF_WEIGHT_FFN_OUT, CLF_WEIGHT_SOURCE_QUERY, CLF_WEIGHT_SOURCE_OUTPUT};
     const clf_stack_config *decoder = &model->config.decoder;
     clf_checkpoint_tensor tensor, table = {.bytes = 0};
     const clf_weight_name *row;
@@ -204,7 +226,7 @@ clf_status clfi_stored_network_cost(const clfi_stored_network *model, clfi_decod
     for (int64_t layer = 0; layer < decoder->layers; layer++) {
         const clf_attention_shape *shape = clfi_stack_attention(decoder, layer);
         for (size_t i = 0; i < COUNT(roles); i++)
-            if (roles[i] != CLF_WEIGHT_FFN_GATE || decoder->is_gated)
+            if (has_role(decoder, roles[i]))
                 out->token_flops +=
                     2 * (double)clfi_weight_rows(decoder, layer, roles[i]) * (double)clfi_weight_columns(decoder, layer, roles[i]);
         out->attention_flops += 4 * (double)(shape->heads * shape->head_size);

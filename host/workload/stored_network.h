@@ -16,12 +16,15 @@ typedef struct clfi_stored_network {
     bool is_encoder;           /* the stack is config.encoder, else config.decoder */
 } clfi_stored_network;
 
-/* A language model's decoder. The checkpoint outlives *out. UNSUPPORTED: a model_type that is no language model's, or one with an encoder.
- * FORMAT: config.json. */
+/* A language model's decoder, or that of an encoder-decoder. The checkpoint outlives *out. UNSUPPORTED: a model_type that generates no
+ * text. FORMAT: config.json. */
 clf_status clfi_stored_network_open(clf_checkpoint *checkpoint, clfi_stored_network *out);
 
 /* The stack that makes embeddings: an encoder, or a decoder's layers as one. Statuses as above. */
 clf_status clfi_stored_network_open_encoder(clf_checkpoint *checkpoint, clfi_stored_network *out);
+
+/* The encoder of an encoder-decoder, whose decoder was opened. */
+clfi_stored_network clfi_stored_source(const clfi_stored_network *decoder);
 
 /* The stack, and the embedding of its tokens. */
 const clf_stack_config *clfi_stored_stack(const clfi_stored_network *model);
@@ -48,9 +51,9 @@ void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
 
 /* What decoding costs. */
 typedef struct clfi_decoder_cost {
-    double token_flops;     /* of a token's products with the layers' matrices */
+    double token_flops;     /* of a token's products with the layers' matrices, but for those that sources alone are given */
     double logit_flops;     /* of the head's for one row of logits */
-    double attention_flops; /* of a query and a key, in all layers */
+    double attention_flops; /* of a query and a key, in all layers; those of a source as well */
     double step_bytes;      /* weights that a step reads: the layers' and the head's */
     double cache_bytes;     /* of keys and values of one token */
 } clfi_decoder_cost;

@@ -67,9 +67,9 @@ static void test_encoder(void **state)
  * decoders that embed, with modules behind the pooling. */
 static void test_relatives(void **state)
 {
-    static const char *const names[] = {"families/mpnet",      "families/roberta",     "families/camembert", "families/distilbert",
-                                        "families/modernbert", "families/nomic_bert",  "families/xlm-roberta", "sentence/qwen3",
-                                        "sentence/embeddinggemma", "encoders/modernbert_biases"};
+    static const char *const names[] = {
+        "families/mpnet",      "families/roberta",     "families/camembert", "families/distilbert",     "families/modernbert",
+        "families/nomic_bert", "families/xlm-roberta", "sentence/qwen3",     "sentence/embeddinggemma", "encoders/modernbert_biases"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char directory[512];
         clfi_workload_list list = {0};
@@ -164,7 +164,7 @@ static void test_generation_cost_of_tables(void **state)
     clfi_generation_model_free(&model);
 }
 
-/* Every kind of decoder that the library reads, as the reference computes it. */
+/* Every kind of decoder that the library reads, as the reference computes it; those of encoder-decoders too. */
 static void test_generation_families(void **state)
 {
     static const char *const names[] = {"llama_blocks/model.gguf",
@@ -179,7 +179,13 @@ static void test_generation_families(void **state)
                                         "gpt2",
                                         "llama_llama3",
                                         "llama_yarn_exact",
-                                        "llama_untied"};
+                                        "llama_untied",
+                                        "../translation/t5",
+                                        "../translation/t5_gated",
+                                        "../translation/marian",
+                                        "../translation/marian_apart",
+                                        "../translation/marian_positions",
+                                        "../translation/bart"};
     for (size_t i = 0; i < COUNT(names); i++) {
         if (!takes_case(i, i == 0))
             continue;
@@ -192,17 +198,19 @@ static void test_generation_families(void **state)
         assert_true(generates);
         CHECK_OK(clfi_generation_model_read(directory, &model));
         CHECK_OK(clfi_generation_add_decode(&list, &model, 2, 13));
+        CHECK(list.count == 1, "%s: too few positions", names[i]);
         check_workload(&list.items[0], *state);
         clfi_workload_list_free(&list);
         clfi_generation_model_free(&model);
     }
 }
 
-static bool passes(const clfi_generation_source *source, const int32_t *ids, size_t length, const float *logits)
+static bool passes(const clfi_generation_source *source, const int32_t *sources, const int32_t *ids, size_t length, const float *logits)
 {
+    const clfi_generated_logits got = {.ids = ids, .sources = sources, .sequences = 1, .length = length, .count = 1, .logits = logits};
     clfi_random_decoder *numbers = NULL;
     clfi_verdict verdict = {.passed = false};
-    CHECK_OK(clfi_generation_check(source, &numbers, &(clfi_generated_logits){ids, 1, length, 1, logits}, &verdict));
+    CHECK_OK(clfi_generation_check(source, &numbers, &got, &verdict));
     clfi_random_decoder_destroy(numbers);
     return verdict.passed;
 }
@@ -220,21 +228,50 @@ static void test_generation_is_checked(void **state)
     CHECK_OK(clfi_generation_open(*state, &source, &numbers, &network));
     CHECK_OK(clfi_greedy_create(network.decoding, (size_t)tiny.vocabulary, 1, LENGTH, LENGTH, &greedy));
     CHECK_OK(clfi_greedy_prompt(&greedy, 0, ids, LENGTH));
-    assert_true(passes(&source, ids, LENGTH, greedy.logits));
+    assert_true(passes(&source, NULL, ids, LENGTH, greedy.logits));
     const float kept = greedy.logits[7];
     greedy.logits[7] += 0.01f;
-    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    assert_false(passes(&source, NULL, ids, LENGTH, greedy.logits));
     greedy.logits[7] = NAN;
-    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    assert_false(passes(&source, NULL, ids, LENGTH, greedy.logits));
     greedy.logits[7] = kept;
     ids[0] ^= 1;
-    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    assert_false(passes(&source, NULL, ids, LENGTH, greedy.logits));
     ids[0] ^= 1;
     source.shape.type = CLF_WEIGHT_Q8_0;
-    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    assert_false(passes(&source, NULL, ids, LENGTH, greedy.logits));
     clfi_greedy_free(&greedy);
     clfi_generation_close(&network);
     clfi_random_decoder_destroy(numbers);
+}
+
+/* An encoder-decoder's source counts, and each of its tokens. */
+static void test_source_is_checked(void **state)
+{
+    enum { LENGTH = 5 };
+    const int32_t ids[LENGTH] = {1, 9, 4, 4, 7};
+    const char *const directory = CLF_TEST_DATA "/translation/marian";
+    clfi_generation_model model;
+    clfi_generation_network network;
+    clfi_greedy greedy;
+    int32_t *sources = NULL;
+    CHECK_OK(clfi_generation_model_read(directory, &model));
+    assert_true(model.source_vocabulary > 0);
+    const clfi_generation_source source = {
+        .path = directory, .vocabulary = model.vocabulary, .source_vocabulary = model.source_vocabulary, .token_flops = 1};
+    const size_t tokens = clfi_generation_source_tokens(&source);
+    CHECK_OK(clfi_generation_open(*state, &source, NULL, &network));
+    CHECK_OK(clfi_greedy_create(network.decoding, (size_t)model.vocabulary, 1, LENGTH, LENGTH + tokens, &greedy));
+    CHECK_OK(clfi_generation_draw_sources(&source, 1, &sources));
+    CHECK_OK(clfi_greedy_sources(&greedy, sources, tokens));
+    CHECK_OK(clfi_greedy_prompt(&greedy, 0, ids, LENGTH));
+    assert_true(passes(&source, sources, ids, LENGTH, greedy.logits));
+    sources[tokens - 1] = (sources[tokens - 1] + 1) % (int32_t)model.source_vocabulary;
+    assert_false(passes(&source, sources, ids, LENGTH, greedy.logits));
+    free(sources);
+    clfi_greedy_free(&greedy);
+    clfi_generation_close(&network);
+    clfi_generation_model_free(&model);
 }
 
 static void test_generation_refusals(void **state)
@@ -256,12 +293,13 @@ int main(void)
 {
     const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in),
                                           cmocka_unit_test(test_relatives),
-                                                                            cmocka_unit_test(test_refusals),
+                                          cmocka_unit_test(test_refusals),
                                           cmocka_unit_test(test_generation),
                                           cmocka_unit_test(test_generation_cost),
                                           cmocka_unit_test(test_generation_cost_of_tables),
                                           cmocka_unit_test(test_generation_families),
                                           cmocka_unit_test(test_generation_is_checked),
+                                          cmocka_unit_test(test_source_is_checked),
                                           cmocka_unit_test(test_generation_refusals)};
     const struct CMUnitTest directory[] = {cmocka_unit_test(test_encoder)}; /* leaves the program where there is no model */
     const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup_cached, device_teardown);
