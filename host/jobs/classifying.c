@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "console/progress.h"
 
 clf_classify_params cli_classify_params(const cli_classifying *options)
 {
@@ -15,56 +14,65 @@ clf_classify_params cli_classify_params(const cli_classifying *options)
     return params;
 }
 
-/* scores_pairs: logits alone, of a head of one label. */
-static clf_status run_windows(cli_session *session, const cli_classifying *options, bool scores_pairs, cli_inputs *inputs,
-                              cli_classifying_sink sink, void *user, clf_embed_stats *stats)
+typedef struct classifying_job {
+    clf_session *session;
+    clf_text query;
+    bool scores_pairs; /* logits alone, of a head of one label */
+    clf_classify_params params;
+    clf_text_pair *pairs;   /* [CLI_WINDOW] */
+    float *logits, *scores; /* [CLI_WINDOW, labels] */
+    size_t labels;
+    cli_classifying_sink sink;
+    void *user;
+} classifying_job;
+
+static clf_status classify_window(void *user, const cli_inputs *inputs, const cli_window_call *call, clf_embed_stats *stats)
 {
-    const size_t labels = clf_model_label_count(cli_session_scorer(session)), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
-    size_t failed = SIZE_MAX;
-    clf_text_pair *pairs = NULL;
-    float *logits = NULL, *scores = NULL;
-    cli_progress progress = cli_progress_start("texts", session->context);
-    clf_classify_params params = cli_classify_params(options);
-    params.progress = cli_progress_update;
-    params.progress_user = &progress;
-    params.failed_text = &failed;
-    clf_status st;
-    CLF_GOTO(clfi_alloc(CLI_WINDOW, sizeof *pairs, "pairs of texts", &pairs));
-    CLF_GOTO(clfi_alloc(most, sizeof *logits, "logits", &logits));
-    CLF_GOTO(clfi_alloc(most, sizeof *scores, "scores", &scores));
-    for (;;) {
-        clf_embed_stats window;
-        CLF_GOTO(cli_inputs_next(inputs));
-        if (inputs->count == 0)
-            break;
-        for (size_t i = 0; i < inputs->count; i++)
-            pairs[i] = options->query.data ? (clf_text_pair){options->query, inputs->texts[i]}
-                                           : (clf_text_pair){inputs->texts[i], inputs->seconds[i]};
-        cli_progress_window(&progress, cli_inputs_share(inputs));
-        if (scores_pairs)
-            st = clf_session_score_pairs(session->scoring, pairs, inputs->count, &params, logits, &window);
-        else
-            st = clf_session_classify(session->scoring, pairs, inputs->count, &params, logits, scores, &window);
-        CLF_GOTO(cli_inputs_blame(inputs, &failed, st));
-        cli_add_stats(stats, &window);
-        cli_progress_count(&progress, inputs->count);
-        CLF_GOTO(sink(user, inputs, logits, scores, labels));
-    }
-done:
-    cli_line_clear();
-    free(pairs);
-    free(logits);
-    free(scores);
-    return st;
+    classifying_job *job = user;
+    job->params.progress = call->progress;
+    job->params.progress_user = call->progress_user;
+    job->params.failed_text = call->failed;
+    for (size_t i = 0; i < inputs->count; i++)
+        job->pairs[i] =
+            job->query.data ? (clf_text_pair){job->query, inputs->texts[i]} : (clf_text_pair){inputs->texts[i], inputs->seconds[i]};
+    if (job->scores_pairs)
+        return clf_session_score_pairs(job->session, job->pairs, inputs->count, &job->params, job->logits, stats);
+    return clf_session_classify(job->session, job->pairs, inputs->count, &job->params, job->logits, job->scores, stats);
+}
+
+static clf_status give_rows(void *user, const cli_inputs *inputs)
+{
+    const classifying_job *job = user;
+    return job->sink(job->user, inputs, job->logits, job->scores, job->labels);
 }
 
 static clf_status run(cli_session *session, const cli_classifying *options, bool scores_pairs, cli_inputs *inputs,
                       cli_classifying_sink sink, void *user, clf_embed_stats *stats)
 {
-    const size_t before = stats->truncated;
-    CLF_TRY(run_windows(session, options, scores_pairs, inputs, sink, user, stats));
-    cli_say_truncated(cli_session_scorer(session), scores_pairs ? "pair" : "text", stats->truncated - before, options->max_tokens);
-    return CLF_OK;
+    const clf_model *model = cli_session_scorer(session);
+    const cli_window_work work = {.run = classify_window,
+                                  .give = give_rows,
+                                  .model = model,
+                                  .unit = scores_pairs ? "pair" : "text",
+                                  .max_tokens = options->max_tokens};
+    classifying_job job = {.session = session->scoring,
+                           .query = options->query,
+                           .scores_pairs = scores_pairs,
+                           .params = cli_classify_params(options),
+                           .labels = clf_model_label_count(model),
+                           .sink = sink,
+                           .user = user};
+    const size_t most = (size_t)CLI_WINDOW * (job.labels ? job.labels : 1);
+    clf_status st;
+    CLF_GOTO(clfi_alloc(CLI_WINDOW, sizeof *job.pairs, "pairs of texts", &job.pairs));
+    CLF_GOTO(clfi_alloc(most, sizeof *job.logits, "logits", &job.logits));
+    CLF_GOTO(clfi_alloc(most, sizeof *job.scores, "scores", &job.scores));
+    CLF_GOTO(cli_run_windows(session, inputs, &work, &job, stats));
+done:
+    free(job.pairs);
+    free(job.logits);
+    free(job.scores);
+    return st;
 }
 
 clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,

@@ -50,20 +50,13 @@ void cli_say_truncated(const clf_model *model, const char *unit, size_t truncate
             clfi_plural(most, "token", "tokens"));
 }
 
-clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
-                         clf_embed_stats *stats)
+clf_status cli_run_windows(cli_session *session, cli_inputs *inputs, const cli_window_work *work, void *user, clf_embed_stats *stats)
 {
     const size_t truncated_before = stats->truncated;
-    size_t width, failed = SIZE_MAX;
-    float *rows = NULL;
+    size_t failed = SIZE_MAX;
     cli_progress progress = cli_progress_start("texts", session->context);
-    clf_embed_params params = cli_embed_params(options);
-    params.progress = cli_progress_update;
-    params.progress_user = &progress;
-    params.failed_text = &failed;
+    const cli_window_call call = {cli_progress_update, &progress, &failed};
     clf_status st;
-    CLF_GOTO(cli_embedding_width(session, options, &width));
-    CLF_GOTO(clfi_alloc((size_t)CLI_WINDOW * width, sizeof *rows, "embeddings", &rows));
     for (;;) {
         clf_embed_stats window;
         CLF_GOTO(cli_inputs_next(inputs));
@@ -71,16 +64,54 @@ clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli
             break;
         progress.passed = cli_inputs_passed_share(inputs);
         cli_progress_window(&progress, cli_inputs_share(inputs));
-        CLF_GOTO(cli_inputs_blame(inputs, &failed, clf_session_embed(session->work, inputs->texts, inputs->count, &params, rows, &window)));
+        CLF_GOTO(cli_inputs_blame(inputs, &failed, work->run(user, inputs, &call, &window)));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);
-        CLF_GOTO(sink(user, &(cli_embedded){inputs->texts, rows, inputs->count, width, inputs->window, inputs->total}));
+        CLF_GOTO(work->give(user, inputs));
     }
 done:
     cli_line_clear();
     if (st == CLF_OK)
-        cli_say_truncated(session->model, "text", stats->truncated - truncated_before, options->max_tokens);
-    free(rows);
+        cli_say_truncated(work->model, work->unit, stats->truncated - truncated_before, work->max_tokens);
+    return st;
+}
+
+typedef struct embedding_job {
+    clf_session *session;
+    clf_embed_params params;
+    float *rows; /* [CLI_WINDOW, width] */
+    size_t width;
+    cli_embedding_sink sink;
+    void *user;
+} embedding_job;
+
+static clf_status embed_window(void *user, const cli_inputs *inputs, const cli_window_call *call, clf_embed_stats *stats)
+{
+    embedding_job *job = user;
+    job->params.progress = call->progress;
+    job->params.progress_user = call->progress_user;
+    job->params.failed_text = call->failed;
+    return clf_session_embed(job->session, inputs->texts, inputs->count, &job->params, job->rows, stats);
+}
+
+static clf_status give_rows(void *user, const cli_inputs *inputs)
+{
+    const embedding_job *job = user;
+    return job->sink(job->user, &(cli_embedded){inputs->texts, job->rows, inputs->count, job->width, inputs->window, inputs->total});
+}
+
+clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                         clf_embed_stats *stats)
+{
+    const cli_window_work work = {
+        .run = embed_window, .give = give_rows, .model = session->model, .unit = "text", .max_tokens = options->max_tokens};
+    embedding_job job = {.session = session->work, .params = cli_embed_params(options), .sink = sink, .user = user};
+    clf_status st;
+    CLF_GOTO(cli_embedding_width(session, options, &job.width));
+    CLF_GOTO(clfi_alloc((size_t)CLI_WINDOW * job.width, sizeof *job.rows, "embeddings", &job.rows));
+    CLF_GOTO(cli_run_windows(session, inputs, &work, &job, stats));
+done:
+    free(job.rows);
     return st;
 }
 

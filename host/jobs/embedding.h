@@ -52,6 +52,25 @@ typedef struct cli_embedded {
 /* Receives windows in the order of the inputs. */
 typedef clf_status (*cli_embedding_sink)(void *user, const cli_embedded *window);
 
+/* What a window's call of the library reports to: progress, and the text to blame. */
+typedef struct cli_window_call {
+    clf_progress progress;
+    void *progress_user;
+    size_t *failed;
+} cli_window_call;
+
+/* The work on a window of texts: the call of the library, then what becomes of its results. */
+typedef struct cli_window_work {
+    clf_status (*run)(void *user, const cli_inputs *inputs, const cli_window_call *call, clf_embed_stats *stats);
+    clf_status (*give)(void *user, const cli_inputs *inputs);
+    const clf_model *model; /* and the next two: for the notice of truncated texts */
+    const char *unit;
+    size_t max_tokens; /* 0: the model's */
+} cli_window_work;
+
+/* Every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
+clf_status cli_run_windows(cli_session *session, cli_inputs *inputs, const cli_window_work *work, void *user, clf_embed_stats *stats);
+
 /* Embeds every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats);
