@@ -87,12 +87,22 @@ static clf_status read_id(const clf_gguf *file, const char *key, int32_t *out)
     return CLF_OK;
 }
 
+/* The id of a token that ends texts: one beyond the vocabulary would never end any. */
+static clf_status read_end(const clf_gguf *file, const char *key, int32_t *out)
+{
+    const clf_gguf_value *tokens = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);
+    CLF_TRY(read_id(file, key, out));
+    if (tokens && *out >= 0 && (uint64_t)*out >= tokens->count)
+        CLF_FAIL(CLF_FORMAT, "%s: %s is %d: expected one of the %zu tokens", clfi_gguf_path(file), key, (int)*out, tokens->count);
+    return CLF_OK;
+}
+
 clf_status clfi_gguf_named_tokens(const clf_gguf *file, clf_gguf_named_tokens *out)
 {
     *out = (clf_gguf_named_tokens){-1, -1, -1, -1, -1, -1, -1, -1, -1};
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_EOS, &out->eos));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_END_OF_TURN, &out->end_of_turn));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_END_OF_MESSAGE, &out->end_of_message));
+    CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_EOS, &out->eos));
+    CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_TURN, &out->end_of_turn));
+    CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_MESSAGE, &out->end_of_message));
     for (size_t i = 0; i < COUNT(fills); i++)
         for (size_t k = 0; k < COUNT(fills[i].keys); k++)
             CLF_TRY(read_id(file, fills[i].keys[k], place_of(out, fills[i].place)));

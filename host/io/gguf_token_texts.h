@@ -23,7 +23,7 @@ typedef struct clf_gguf_named_tokens {
     int32_t fill_prefix, fill_suffix, fill_middle, fill_pad, fill_repository, fill_separator;
 } clf_gguf_named_tokens;
 
-/* The file's keys. FORMAT: a key that is no id. */
+/* The file's keys. FORMAT: a key that is no id, an end of text outside the vocabulary. */
 clf_status clfi_gguf_named_tokens(const clf_gguf *file, clf_gguf_named_tokens *out);
 
 /* uses[i]: the clf_gguf_token_use of tokens[i]. Named ids outside of them are passed over. */

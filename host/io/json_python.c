@@ -102,17 +102,31 @@ static int escaped_unit(const char *text, size_t at, size_t size)
     return unit;
 }
 
-static clf_status append_escape(const char *text, size_t size, size_t *at, clf_str *out)
+/* Bytes of the escape at text[at..size), of a surrogate pair both halves. */
+static size_t escape_length(const char *text, size_t at, size_t size, bool *out_lone)
 {
-    const int unit = escaped_unit(text, *at, size), next = escaped_unit(text, *at + 6, size);
+    const int unit = escaped_unit(text, at, size), next = escaped_unit(text, at + 6, size);
     const bool is_first = unit >= 0xd800 && unit <= 0xdbff, is_second = unit >= 0xdc00 && unit <= 0xdfff;
     const bool is_pair = is_first && next >= 0xdc00 && next <= 0xdfff;
-    const size_t length = is_pair ? 12 : unit >= 0 ? 6 : size - *at < 2 ? 1 : 2;
+    *out_lone = (is_first && !is_pair) || is_second;
+    return is_pair ? 12 : unit >= 0 ? 6 : size - at < 2 ? 1 : 2;
+}
+
+static clf_status append_escape(const char *text, size_t size, size_t *at, clf_str *out)
+{
+    bool is_lone;
     const char *const escape = text + *at;
+    const size_t length = escape_length(text, *at, size, &is_lone);
     *at += length;
-    if ((is_first && !is_pair) || is_second)
-        return clfi_str_append_text(out, "\\ufffd");
-    return clfi_str_append(out, escape, length);
+    return is_lone ? clfi_str_append_text(out, "\\ufffd") : clfi_str_append(out, escape, length);
+}
+
+bool clfi_json_has_lone_surrogate(const char *text, size_t size)
+{
+    bool is_lone = false;
+    for (size_t at = 0; at < size && !is_lone;)
+        at += text[at] == '\\' ? escape_length(text, at, size, &is_lone) : 1;
+    return is_lone;
 }
 
 clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str *out, size_t *out_read)

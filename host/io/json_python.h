@@ -4,6 +4,7 @@
 #define CLFI_IO_JSON_PYTHON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -13,6 +14,9 @@
  * int64, and with U+FFFD for escapes of lone surrogates. It stops once it has written `most` bytes. *out_read: the bytes of the text that
  * were read. Anything else is copied, mistakes too. */
 clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str *out, size_t *out_read);
+
+/* Whether the text has an escape of half a surrogate pair, which clfi_json_rewrite replaces. */
+bool clfi_json_has_lone_surrogate(const char *text, size_t size);
 
 /* Gives the values of a rewritten text their meaning. Numbers that are not finite become real numbers of jansson's, which json_real refuses
  * to make. Takes over *root, which is NULL after a failure. */

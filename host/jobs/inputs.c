@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "console/progress.h"
 #include "io/json.h"
+#include "io/json_python.h"
 
 enum {
     WINDOW_BYTES = 64 << 20,  /* a window also ends here: long texts must not pile up */
@@ -196,18 +197,32 @@ static clf_status add_given(cli_inputs *inputs)
     return CLF_OK;
 }
 
+/* The reader has put U+FFFD in the place of half a surrogate pair. */
+static clf_status check_whole(const cli_inputs *inputs, size_t length, const char *where, const json_t *text)
+{
+    static const char replaced[] = "\xef\xbf\xbd";
+    if (memmem(json_string_value(text), json_string_length(text), replaced, strlen(replaced)) &&
+        clfi_json_has_lone_surrogate(inputs->line.data, length))
+        CLF_FAIL(CLF_FORMAT, "%s: half a surrogate pair (\\ud800 to \\udfff) stands for no character: expected both halves, or none",
+                 where);
+    return CLF_OK;
+}
+
 /* An array of two texts. */
-static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, const char *where)
+static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, size_t length, const char *where)
 {
     const json_t *first = json_array_get(pair, 0), *second = json_array_get(pair, 1);
     if (json_array_size(pair) != 2 || !json_is_string(first) || !json_is_string(second))
         CLF_FAIL(CLF_FORMAT, "%s: expected an array of two strings", where);
+    CLF_TRY(check_whole(inputs, length, where, first));
+    CLF_TRY(check_whole(inputs, length, where, second));
     return add_pair(inputs, (clf_text){json_string_value(first), json_string_length(first)},
                     (clf_text){json_string_value(second), json_string_length(second)});
 }
 
-static clf_status take_member(cli_inputs *inputs, const json_t *json, const json_t *text)
+static clf_status take_member(cli_inputs *inputs, const json_t *json, const json_t *text, size_t length, const char *where)
 {
+    CLF_TRY(check_whole(inputs, length, where, text));
     return take_text(inputs, json_string_value(text), json_string_length(text), json_is_object(json) ? json : NULL);
 }
 
@@ -218,8 +233,8 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
     snprintf(where, sizeof where, "%s: line %zu", inputs->name, inputs->line_number);
     CLF_TRY(clfi_json_parse_line(inputs->line.data, length, where, &json));
     const json_t *text = json_is_object(json) ? json_object_get(json, "text") : json;
-    const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, where)
-                          : json_is_string(text)                     ? take_member(inputs, json, text)
+    const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, length, where)
+                          : json_is_string(text)                     ? take_member(inputs, json, text, length, where)
                                                  : clfi_fail(CLF_FORMAT, "%s: expected a JSON string or an object with \"text\"%s", where,
                                                              inputs->takes_pairs ? ", or an array of two strings" : "");
     json_decref(json);

@@ -30,11 +30,11 @@ static clf_status read_gguf(const char *path, char **out)
     return st;
 }
 
-static clf_status read_text(const char *directory, char **out)
+static clf_status read_text(const char *directory, const char *name, char **out)
 {
     clf_str text = CLF_STR_INIT;
     char *path;
-    CLF_TRY(clfi_file_find(directory, "chat_template.jinja", &path));
+    CLF_TRY(clfi_file_find(directory, name, &path));
     if (!path)
         return CLF_OK;
     clf_status st = clfi_text_read(path, TEMPLATE_LIMIT_BYTES, &text);
@@ -73,12 +73,14 @@ static clf_status read_config(const char *directory, char **out)
     return st;
 }
 
-/* The template is the tokenizer's. */
+/* The template is the tokenizer's. transformers reads these places in turn, and the last that has one counts. */
 static clf_status read_directory(const char *directory, char **out)
 {
     char *place;
     CLF_TRY(clfi_tokenizer_place(directory, &place));
-    clf_status st = read_text(place, out);
+    clf_status st = read_text(place, CLFI_CHAT_TEMPLATE_DEFAULT, out);
+    if (st == CLF_OK && !*out)
+        st = read_text(place, CLFI_CHAT_TEMPLATE, out);
     if (st == CLF_OK && !*out)
         st = read_config(place, out);
     free(place);

@@ -5,8 +5,12 @@
 
 #include "base/status.h"
 
-/* Of a GGUF file tokenizer.chat_template; of a directory chat_template.jinja, or chat_template in tokenizer_config.json, where it is a text
- * or a list of named ones ("default" counts). *out: the caller frees it. NOT_FOUND: there is none. */
+#define CLFI_CHAT_TEMPLATE "chat_template.jinja"
+#define CLFI_CHAT_TEMPLATE_DEFAULT "additional_chat_templates/default.jinja"
+
+/* Of a GGUF file tokenizer.chat_template; of a directory the first of CLFI_CHAT_TEMPLATE_DEFAULT, CLFI_CHAT_TEMPLATE and chat_template in
+ * tokenizer_config.json, which is a text or a list of named ones ("default" counts). *out: the caller frees it. NOT_FOUND: there is
+ * none. */
 clf_status clfi_chat_template_read(const char *path, char **out);
 
 #endif

@@ -203,7 +203,7 @@ static const clf_account_row rows[] = {
     {CLFI_ADAPTER_WEIGHTS, NULL, CLF_ACCOUNT_FOLLOWED, "a LoRA adapter is merged as the weights are loaded", ""},
     {"*processor_config.json", NULL, CLF_ACCOUNT_HARMLESS, by_pictures, ""},
     {"audio_tokenizer_config.json", NULL, CLF_ACCOUNT_HARMLESS, by_pictures, ""},
-    {"additional_chat_templates", NULL, CLF_ACCOUNT_HARMLESS, "templates that only a caller who names them gets", ""},
+    {"additional_chat_templates", NULL, CLF_ACCOUNT_HARMLESS, "chat reads default.jinja; others are for callers who name them", ""},
     {"pytorch_model*.bin", NULL, CLF_ACCOUNT_HARMLESS, by_pickle, ""},
     {"pytorch_model.bin.index.json", NULL, CLF_ACCOUNT_HARMLESS, by_pickle, ""},
     {"colbert_linear.pt", NULL, CLF_ACCOUNT_HARMLESS, "a head for a vector of each token, which an embedding does not pass", ""},

@@ -68,6 +68,8 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (!weights)
         goto done;
     CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, CLFI_WEIGHT_KEPT, &weight));
+    if (!has_bias && clfi_weights_has(weights, "linear.bias"))
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: bias is false, and the weights have linear.bias: expected one of the two", where));
     if (has_bias)
         CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, CLFI_WEIGHT_KEPT, &bias));
     CLF_GOTO(clfi_linear_create_blocks(context, 1, &weight, &bias, &step->linear));

@@ -297,6 +297,10 @@ def check_text_files():
             same = tokens(content, name)[1]
             if (same.stdout, same.stderr) != (plain.stdout, ""):
                 fail(f"{content}: {same}, expected {plain.stdout}")
+        for row in (b'"the \\ud800cat"', b'{"text": "\\udc00"}', b'"\\ud83d\\ud83d\\ude00"'):
+            path, refused = tokens(b'"\\ud83d\\ude00 \xef\xbf\xbd"\n' + row + b"\n", "half.jsonl", status=1)
+            if f"clformer: {path}: line 2: half a surrogate pair" not in refused.stderr:
+                fail(f"{row}: {refused}")
         if tokens(b"\xef\xbb\xbf")[1].stdout:
             fail("a mark alone is a text")
         for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):

@@ -3,6 +3,7 @@
 #include "clformer/chat.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/request.h"
@@ -73,6 +74,24 @@ static void continue_alone(const fixture *f, const char *prompt, const clf_gener
 }
 
 static const char plain[] = "{% for m in messages %}{{ m.content }}{{ '!' if m.role == 'user' else '.' }}{% endfor %}";
+
+/* A template in the folder of additional ones goes before the others, and serves alone. */
+static void test_additional_template(void **state)
+{
+    const clf_message talk[] = {message("user", " cat")};
+    for (int has_other = 0; has_other < 2; has_other++) {
+        char folder[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+        clf_request *request;
+        fixture f = open_with(*state, has_other ? "{{ messages[0].content * 5 }}" : NULL);
+        temp_path(f.folder, "additional_chat_templates", folder);
+        assert_int_equal(mkdir(folder, 0700), 0);
+        temp_file(folder, "default.jinja", plain, sizeof plain - 1, path);
+        CHECK_OK(clf_session_chat(f.session, talk, 1, NULL, NULL, NULL, &request));
+        assert_int_equal(clf_request_prompt_tokens(request), 2);
+        clf_request_destroy(request);
+        close_model(&f);
+    }
+}
 
 static void test_answers(void **state)
 {
@@ -209,7 +228,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_forgetting),
-                                       cmocka_unit_test(test_end_of_turn), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_additional_template), cmocka_unit_test(test_answers),
+                                       cmocka_unit_test(test_forgetting), cmocka_unit_test(test_end_of_turn),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("model.chat", tests, device_setup, device_teardown);
 }

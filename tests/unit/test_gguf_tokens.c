@@ -361,6 +361,21 @@ static void end_tokens(void **state)
     }
 }
 
+/* An end outside the vocabulary would never end a text. */
+static void no_such_end(void **state)
+{
+    static const char *const keys[] = {"eos_token_id=2", "eot_token_id=2", "eom_token_id=7"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const made_file file = {keys[i], "gpt2", "gpt-2", keys[i], {"a", "b|#3"}};
+        clf_gguf *gguf = open_made(&file);
+        int32_t *ids = NULL;
+        size_t count;
+        CHECK_FAILS(clfi_gguf_end_tokens(gguf, &ids, &count), CLF_FORMAT, "expected one of the 2 tokens");
+        clfi_gguf_close(gguf);
+    }
+}
+
 static clf_tokenizer *open_tokenizer(const made_file *file)
 {
     clf_gguf *gguf = open_made(file);
@@ -448,6 +463,7 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(refused_names), cmocka_unit_test(long_runs),
-                                       cmocka_unit_test(end_tokens), cmocka_unit_test(encoded),       cmocka_unit_test(roles)};
+                                       cmocka_unit_test(end_tokens), cmocka_unit_test(no_such_end),   cmocka_unit_test(encoded),
+                                       cmocka_unit_test(roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
