@@ -4,8 +4,8 @@
 #ifndef WG
 #error "WG: work-group size, a power of two"
 #endif
-#ifndef HAS_SCALE
-#error "HAS_SCALE: sums are wanted; else rows are checked alone"
+#if !defined(HAS_SCALE) || !defined(IS_UNROLLED)
+#error "HAS_SCALE: sums are wanted; else rows are checked alone; IS_UNROLLED: 0 or 1"
 #endif
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
@@ -19,6 +19,9 @@ void exp_sum(int columns, __global const float *x, long x_offset, __global const
     float largest = -INFINITY;
     int is_bad = 0;
     x += x_offset + row * columns;
+#if IS_UNROLLED
+#pragma unroll 4 /* that more reads are under way; so below */
+#endif
     for (int c = (int)item; c < columns; c += WG) {
         is_bad |= (as_int(x[c]) & 0x7f800000) == 0x7f800000;
         largest = x[c] > largest ? x[c] : largest;
@@ -39,6 +42,9 @@ void exp_sum(int columns, __global const float *x, long x_offset, __global const
 #if HAS_SCALE
     const float factor = scale[scale_offset + row];
     float lost = 0.0f; /* what `sum` has too much (Kahan 1965): many small weights beside a large one count too */
+#if IS_UNROLLED
+#pragma unroll 4
+#endif
     for (int c = (int)item; c < columns; c += WG) {
         const float weight = exp(factor * (x[c] - largest)) - lost, next = sum + weight;
         lost = (next - sum) - weight;

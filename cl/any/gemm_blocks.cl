@@ -1,66 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of few rows with quantised weights as they are stored: LANES items of a work-group for each row of the weight, which take PART
- * columns at a time of ROWS rows of A, and one reduction at the end. A_READS (wide_loads.cl): of A. IS_GATED: a second weight of the same
- * type, and c = f(alpha a b + bias) * (a gate) without a residual. */
+/* Products of few rows with quantised weights as they are stored: LANES items of a work-group for COLUMNS columns of the result, which take
+ * the pieces of the weight's rows in turn (block_pieces.cl), and one reduction at the end. Columns of an item share its reads of A.
+ * A_READS (wide_loads.cl): of A. IS_GATED: a second weight of the same type, and c = f(alpha a b + bias) * (a gate) without a residual. */
 #include "wide_loads.cl"
-#include "weight_blocks.cl"
+#include "block_pieces.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
 #include "group.cl"
 
-#if !defined(ROWS) || !defined(WG) || !defined(LANES) || !defined(A_READS) || !defined(IS_GATED) || !defined(IS_UNROLLED)
-#error "ROWS: 1 to 16; LANES: a power of two from ROWS to WG; A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0 or 1"
+#if !defined(ROWS) || !defined(WG) || !defined(LANES) || !defined(COLUMNS) || !defined(A_READS) || !defined(IS_GATED) || \
+    !defined(IS_UNROLLED)
+#error "ROWS: 1 to 16; LANES: a power of two from ROWS * COLUMNS to WG; COLUMNS: 1, 2, 4; \
+A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
 #endif
-
-#define PART 8 /* of one factor and minimum */
-#define SUMS (ROWS * (1 + IS_GATED)) /* those of the gate follow */
-#define START_ROW(i) START_SUM(i) WITH_GATE(START_SUM(ROWS + i))
-#define START_SUM(i) sum[i] = 0.0f;
-#if IS_GATED
-#define WITH_GATE(text) text
+/* Rows of weights that an item reads: those of its columns, and behind them their gates'. */
+#define WEIGHTS (COLUMNS * (1 + IS_GATED))
+#if WEIGHTS == 4
+#define EACH_WEIGHT(F) F(0) F(1) F(2) F(3)
+#elif WEIGHTS == 2
+#define EACH_WEIGHT(F) F(0) F(1)
 #else
-#define WITH_GATE(text)
+#define EACH_WEIGHT(F) F(0)
 #endif
+#define SUMS (ROWS * WEIGHTS) /* sum i * WEIGHTS + j: of row i with weight j */
+
 #if A_READS == ELEMENTS
-#define READ_FOUR(j)                                                                                                  \
-    (float4)(LOAD_A(from, (j) * a_k_stride), LOAD_A(from, (j + 1) * a_k_stride), LOAD_A(from, (j + 2) * a_k_stride),  \
-             LOAD_A(from, (j + 3) * a_k_stride))
+#define READ_FOUR(p)                                                                                                              \
+    (float4)(LOAD_A(from, (p) * a_k_stride), LOAD_A(from, ((p) + 1) * a_k_stride), LOAD_A(from, ((p) + 2) * a_k_stride),          \
+             LOAD_A(from, ((p) + 3) * a_k_stride))
 #else
-#define READ_FOUR(j) FOUR(load_f32, from + (j), A_READS)
+#define READ_FOUR(p) FOUR(load_f32, from + (p), A_READS)
 #endif
-#define ADD_EIGHT(total, eight)                                                                  \
-    total = first.x * eight.even.x + (first.y * eight.odd.x +                                    \
-            (first.z * eight.even.y + (first.w * eight.odd.y + total)));                         \
-    total = second.x * eight.even.z + (second.y * eight.odd.z +                                  \
-            (second.z * eight.even.w + (second.w * eight.odd.w + total)));
-#define ADD_PRODUCT(i)                                            \
-    {                                                             \
-        const float4 first = READ_FOUR(0), second = READ_FOUR(4); \
-        ADD_EIGHT(sum[i], w)                                      \
-        WITH_GATE(ADD_EIGHT(sum[ROWS + i], g))                    \
-        from += a_row_stride;                                     \
+#define FIND_WEIGHT(j)                                                                                  \
+    __global const uchar *restrict const weight##j =                                                    \
+        (j < COLUMNS ? b + b_offset : gate + gate_offset) + min(first + j % COLUMNS, n - 1) * row_bytes;
+#define CLEAR_ROW(i)        \
+    {                       \
+        const int row = i;  \
+        EACH_WEIGHT(CLEAR)  \
     }
-#define KEEP_PARTIAL(i) KEEP_SUM(i) WITH_GATE(KEEP_SUM(ROWS + i))
-#define KEEP_SUM(i) partial[(i) * WG + item] = sum[i];
-#define FOLD(i) FOLD_SUM(i) WITH_GATE(FOLD_SUM(ROWS + i))
-#define FOLD_SUM(i) partial[(i) * WG + item] += partial[(i) * WG + item + half_size];
+#define CLEAR(j) sum[row * WEIGHTS + j] = 0.0f;
+#define READ_PIECE(j) const block_piece piece##j = read_piece(weight##j + (long)block * BLOCK_BYTES, part);
+#define ADD_RUN_ROW(i)                                                                                                    \
+    {                                                                                                                     \
+        const int row = i;                                                                                                \
+        const float4 x0 = READ_FOUR(0), x1 = READ_FOUR(4), x2 = READ_FOUR(8), x3 = READ_FOUR(12);                         \
+        const float x_sum = HAS_MINIMUM ? sum_of_four((x0 + x1) + (x2 + x3)) : 0.0f;                                      \
+        EACH_WEIGHT(ADD_RUN)                                                                                              \
+        from += a_row_stride;                                                                                             \
+    }
+#define ADD_RUN(j)                                                                                                        \
+    {                                                                                                                     \
+        const float products = run_products(piece##j.run[RUN], exponent, x0, x1, x2, x3);                                           \
+        sum[row * WEIGHTS + j] += products * piece##j.factor[RUN];                                                        \
+        if (HAS_MINIMUM)                                                                                                  \
+            sum[row * WEIGHTS + j] -= x_sum * piece##j.minimum[RUN];                                                      \
+    }
+#define KEEP_ROW(i)         \
+    {                       \
+        const int row = i;  \
+        EACH_WEIGHT(KEEP)   \
+    }
+#define KEEP(j) partial[(row * WEIGHTS + j) * WG + item] = sum[row * WEIGHTS + j];
+#define FOLD_ROW(i)         \
+    {                       \
+        const int row = i;  \
+        EACH_WEIGHT(FOLD)   \
+    }
+#define FOLD(j) partial[(row * WEIGHTS + j) * WG + item] += partial[(row * WEIGHTS + j) * WG + item + half_size];
 
-/* Weights p to p + PART - 1 of a row as floats. */
-typedef struct eight_weights {
-    float4 even, odd;
-} eight_weights;
-
-inline eight_weights weights_of(__global const uchar *row, uint p)
+inline float sum_of_four(float4 v)
 {
-    __global const uchar *block = row + (long)(p / BLOCK_WEIGHTS) * BLOCK_BYTES;
-    const uint e = p & (BLOCK_WEIGHTS - 1);
-    const float factor = block_factor(block, e), minimum = block_minimum(block, e);
-    int4 even_integers, odd_integers;
-    eight_integers(block, e, &even_integers, &odd_integers);
-    eight_weights w;
-    w.even = convert_float4(even_integers - ZERO) * factor - minimum;
-    w.odd = convert_float4(odd_integers - ZERO) * factor - minimum;
-    return w;
+    return (v.x + v.y) + (v.z + v.w);
 }
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
@@ -70,37 +81,46 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
 {
     LOCAL_ARRAY(float, partial, SUMS * WG, 0)
     const int item = (int)get_local_id(0), lane = item & (LANES - 1), first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
-    const int column = (int)get_group_id(0) * (WG / LANES) + item / LANES; /* of the result */
-    const uint batch = 0;
+    const int first = ((int)get_group_id(0) * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */
+    const uint batch = 0, pieces = (uint)k / PIECE_WEIGHTS, exponent = 0x4b000000u | (uint)(k < 0);
     float sum[SUMS];
-    b += b_offset + min(column, n - 1) * row_bytes;
-    gate += gate_offset + min(column, n - 1) * row_bytes;
+    EACH_WEIGHT(FIND_WEIGHT)
     a += a_offset + first_row * a_row_stride;
-    EACH_ROW(START_ROW)
+    EACH_ROW(CLEAR_ROW)
 #if IS_UNROLLED
-#pragma unroll 4 /* so many loads under way */
+#pragma unroll 2 /* that more reads are under way */
 #endif
-    for (int p = PART * lane; p < k; p += PART * LANES) {
-        const eight_weights w = weights_of(b, (uint)p);
-        WITH_GATE(const eight_weights g = weights_of(gate, (uint)p);)
-        __global const A_T *from = a + p * a_k_stride;
-        EACH_ROW(ADD_PRODUCT)
+    for (uint p = (uint)lane; p < pieces; p += LANES) {
+        const uint block = p / BLOCK_PIECES, part = p % BLOCK_PIECES;
+        EACH_WEIGHT(READ_PIECE)
+        __global const A_T *const begin = a + (block * BLOCK_WEIGHTS + run_column(part)) * a_k_stride;
+        {
+            enum { RUN = 0 };
+            __global const A_T *from = begin;
+            EACH_ROW(ADD_RUN_ROW)
+        }
+        {
+            enum { RUN = 1 };
+            __global const A_T *from = begin + RUN_DISTANCE * a_k_stride;
+            EACH_ROW(ADD_RUN_ROW)
+        }
     }
-    EACH_ROW(KEEP_PARTIAL)
+    EACH_ROW(KEEP_ROW)
     for (int half_size = LANES / 2; half_size > 0; half_size /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < half_size) {
-            EACH_ROW(FOLD)
+            EACH_ROW(FOLD_ROW)
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < ROWS && column < n) {
+    const int row = lane / COLUMNS, column = first + lane % COLUMNS;
+    if (row < ROWS && column < n) {
         const float bias_value = HAS_BIAS ? bias[bias_offset + column] : 0.0f;
-        float value = FINISH(partial[lane * WG + item - lane], bias_value);
+        float value = FINISH(partial[(row * WEIGHTS + lane % COLUMNS) * WG + item - lane], bias_value);
 #if IS_GATED
-        value *= partial[(ROWS + lane) * WG + item - lane];
+        value *= partial[(row * WEIGHTS + COLUMNS + lane % COLUMNS) * WG + item - lane];
 #endif
-        STORE_C(c, C_ROW(batch, first_row + lane) + C_COLUMN(column),
-                ADD_RESIDUAL(value, R_ROW(batch, first_row + lane) + column * r_column_stride));
+        STORE_C(c, C_ROW(batch, first_row + row) + C_COLUMN(column),
+                ADD_RESIDUAL(value, R_ROW(batch, first_row + row) + column * r_column_stride));
     }
 }

@@ -4,12 +4,19 @@
 #include "row_sum.cl"
 #include "group.cl"
 
+#ifndef IS_UNROLLED
+#error "IS_UNROLLED: 0 or 1, where registers are many; PoCL's compilers make wrong code of it"
+#endif
+
 ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
 
 /* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
 static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
 {
     float2 sum = (float2)(0.0f, 0.0f);
+#if IS_UNROLLED
+#pragma unroll 4 /* that more reads are under way; so below */
+#endif
     for (int i = lane; i < n; i += LANES) {
         const float c = element(r, i) - shift - correction;
         sum += (float2)(c, c * c);
@@ -40,6 +47,9 @@ void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const 
     a.offset = d * a.scale;
 #else
     a.scale = row_scale(moments(&r, scratch, lane, length, 0.0f, 0.0f).y, inverse_n, eps);
+#endif
+#if IS_UNROLLED
+#pragma unroll 4
 #endif
     for (int i = lane; i < length; i += LANES)
         finish(&r, i, &a);

@@ -2,14 +2,21 @@
 /* Launching the sums of weights. */
 #include "kernel/exp_sum.h"
 
-enum { GROUP = 64 };
+/* Work-items that share a row: a vocabulary is long, and few rows are under way. */
+static int group_of(const clf_device_caps *caps)
+{
+    enum { LARGE = 1024, MEDIUM = 256, SMALL = 64 };
+    const size_t most = caps->max_work_group_size;
+    return caps->is_cpu || most < SMALL ? 1 : most >= LARGE ? LARGE : most >= MEDIUM ? MEDIUM : SMALL;
+}
 
 clf_status clfi_exp_sum_launch(clf_context *context, const clf_view *x, const clf_view *scale, const clf_view *y)
 {
-    const int local = context->device.caps.is_cpu || context->device.caps.max_work_group_size < GROUP ? 1 : GROUP;
+    const int local = group_of(&context->device.caps);
     clf_kernel_spec spec = clfi_kernel_spec("exp_sum.cl", "exp_sum");
     clfi_spec_int(&spec, "WG", local);
     clfi_spec_int(&spec, "HAS_SCALE", scale != NULL);
+    clfi_spec_int(&spec, "IS_UNROLLED", context->device.caps.many_registers);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, x->dim[1]);
     clfi_arg_view(&launch, x);

@@ -5,7 +5,15 @@
 #include "kernel/loops.h"
 #include "kernel/weight_rows.h"
 
-enum { PART = 8 /* as in gemm_blocks.cl */, FEW_ROWS = 16, GATED_ROWS = 8, GROUP = 64, LEAST_LANES = 16, SLICE_BYTES = 32 << 20 };
+enum {
+    PIECE = 32, /* weights, as in block_pieces.cl */
+    FEW_ROWS = 16,
+    GATED_ROWS = 8,
+    GROUP = 128,
+    LANES = 32,
+    LEAST_LANES = 16,
+    SLICE_BYTES = 32 << 20
+};
 
 /* Few rows with a second weight like the first, whose sums an item has beside those of the first. */
 static bool takes_gate(const clf_context *context, const clf_gemm_args *args)
@@ -70,34 +78,52 @@ done:
     return st;
 }
 
-/* Work-items of a work-group, and of those for each row of the weight. In a launch graph all rows are under way at once where they can be:
- * as many items for each as the graph has for it, but no more than have work. */
-static void share_few(const clf_context *context, const clf_gemm_args *args, int *out_group, int *out_lanes)
+/* `columns` columns of the result are shared by `lanes` of the `group` items of a work-group. */
+typedef struct shares {
+    int columns, group, lanes;
+} shares;
+
+/* Columns of an item share its reads of A, as many as its registers hold beside their sums, and as leave the device items enough. Long rows
+ * are shared by more items. */
+static shares share_few(const clf_context *context, const clf_gemm_args *args)
 {
+    enum { ITEMS_PER_UNIT = 128, LONG_ROW = 8192 };
     const clf_device_caps *caps = &context->device.caps;
-    const int64_t items = (int64_t)caps->graph_groups * caps->graph_group;
-    *out_group = *out_lanes = clfi_graph_group_or(caps, GROUP);
-    if (caps->graph_group <= 1)
-        return;
-    *out_lanes = caps->graph_group / 2;
-    while (*out_lanes > LEAST_LANES && (*out_lanes * (int64_t)args->n > items || *out_lanes / 2 * PART >= args->k))
-        *out_lanes /= 2;
+    const int weights = args->m > 2 || !caps->many_registers ? 1 : args->m > 1 || args->weight->blocks == CLF_WEIGHT_Q6_K ? 2 : 4;
+    shares s = {args->gate ? weights / 2 : weights, clfi_graph_group_or(caps, GROUP), args->k < LONG_ROW ? LANES : 2 * LANES};
+    while (s.columns > 1 && args->n / s.columns * LANES < (int64_t)caps->compute_units * ITEMS_PER_UNIT)
+        s.columns /= 2;
+    while (s.lanes > LEAST_LANES && s.lanes / 2 * PIECE >= args->k)
+        s.lanes /= 2;
+    s.columns = s.columns ? s.columns : 1;
+    s.lanes = s.lanes < s.group ? s.lanes : s.group;
+    return s;
+}
+
+/* Whether all blocks begin at multiples of 16 bytes; so does what begins a buffer. */
+static bool is_aligned(const clf_gemm_weight *weight)
+{
+    enum { ALIGNMENT = 16 };
+    return weight->row_stride % ALIGNMENT == 0 && weight->offset % ALIGNMENT == 0 &&
+           clfi_weight_type_info(weight->blocks)->block_bytes % ALIGNMENT == 0;
 }
 
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
     const char *reads = clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4);
-    int group, lanes;
-    share_few(context, args, &group, &lanes);
+    const clf_gemm_weight *weight = args->weight, *second = args->gate ? args->gate : weight;
+    const shares s = share_few(context, args);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_blocks.cl", "gemm_blocks");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
-    clfi_spec_blocks(&spec, args->weight->blocks);
+    clfi_spec_blocks(&spec, weight->blocks);
     clfi_spec_int(&spec, "ROWS", args->m);
-    clfi_spec_int(&spec, "WG", group);
-    clfi_spec_int(&spec, "LANES", lanes);
+    clfi_spec_int(&spec, "WG", s.group);
+    clfi_spec_int(&spec, "LANES", s.lanes);
+    clfi_spec_int(&spec, "COLUMNS", s.columns);
+    clfi_spec_int(&spec, "IS_ALIGNED", is_aligned(weight) && is_aligned(second));
     clfi_spec_int(&spec, "IS_GATED", args->gate != NULL);
-    clfi_spec_int(&spec, "IS_UNROLLED", args->m == 1 && context->device.caps.many_registers);
+    clfi_spec_int(&spec, "IS_UNROLLED", args->m == 1 && !args->gate && context->device.caps.many_registers);
     clfi_spec_text(&spec, "A_READS", args->a.dtype == CLF_F32 ? reads : "ELEMENTS");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
@@ -107,14 +133,14 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_arg_long(&launch, args->a.offset);
     clfi_arg_long(&launch, args->a.row_stride);
     clfi_arg_long(&launch, args->a.column_stride);
-    clfi_arg_buffer(&launch, args->weight->buffer);
-    clfi_arg_long(&launch, args->weight->offset);
-    clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
-    clfi_arg_long(&launch, args->gate ? args->gate->offset : args->weight->offset);
-    clfi_arg_long(&launch, args->weight->row_stride);
+    clfi_arg_buffer(&launch, weight->buffer);
+    clfi_arg_long(&launch, weight->offset);
+    clfi_arg_buffer(&launch, second->buffer);
+    clfi_arg_long(&launch, second->offset);
+    clfi_arg_long(&launch, weight->row_stride);
     clfi_gemm_arg_result(&launch, args);
-    const int64_t columns = group / lanes; /* of a group */
-    return clfi_launch_2d(&launch, (size_t)((args->n + columns - 1) / columns), 1, (size_t)group, 1);
+    const int64_t columns = s.group / s.lanes * s.columns; /* of a group */
+    return clfi_launch_2d(&launch, (size_t)((args->n + columns - 1) / columns), 1, (size_t)s.group, 1);
 }
 
 /* Rows first .. first + slice->dim[0] of the weight as floats. */
