@@ -26,6 +26,7 @@ int cmd_report(const cli_command *self, int argc, char **argv);
 int cmd_rerank(const cli_command *self, int argc, char **argv);
 int cmd_search(const cli_command *self, int argc, char **argv);
 int cmd_selftest(const cli_command *self, int argc, char **argv);
+int cmd_serve(const cli_command *self, int argc, char **argv);
 int cmd_similarity(const cli_command *self, int argc, char **argv);
 int cmd_tokenize(const cli_command *self, int argc, char **argv);
 int cmd_translate(const cli_command *self, int argc, char **argv);

@@ -12,4 +12,7 @@ void clfi_resident_reset(void);
 /* Largest resident set since the reset. */
 size_t clfi_resident_peak_bytes(void);
 
+/* The resident set now; 0 where the system does not tell. */
+size_t clfi_resident_bytes(void);
+
 #endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Replies, and errors in each dialect's words. */
+#include "serve/call.h"
+
+#include "io/json.h"
+
+bool srv_refuse_memory(srv_call *call)
+{
+    return srv_refuse(&call->error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the answer");
+}
+
+bool srv_reply_json(srv_call *call, json_t *value)
+{
+    const clf_status st = clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(9), "answer", &call->reply.body);
+    json_decref(value);
+    if (st != CLF_OK)
+        return srv_refuse_memory(call);
+    call->reply.status = 200;
+    call->reply.type = "application/json";
+    return true;
+}
+
+json_t *srv_openai_error(const srv_error *error)
+{
+    const srv_fault_words *words = srv_fault_row(error->fault);
+    return json_pack("{s:{s:s, s:s, s:s?, s:s?}}", "error", "message", error->message, "type", words->type, "param",
+                     error->param[0] ? error->param : NULL, "code", words->code);
+}
+
+static json_t *error_object(const srv_call *call)
+{
+    const srv_error *error = &call->error;
+    switch (call->dialect) {
+    case SRV_TEI:
+        return json_pack("{s:s, s:s}", "error", error->message, "error_type", srv_fault_row(error->fault)->tei_word);
+    case SRV_OLLAMA:
+        return json_pack("{s:s}", "error", error->message);
+    case SRV_COHERE: {
+        json_t *object = srv_openai_error(error);
+        if (object)
+            json_object_set_new(object, "message", json_string(error->message));
+        return object;
+    }
+    case SRV_OPENAI:
+        break;
+    }
+    return srv_openai_error(error);
+}
+
+void srv_reply_error(srv_call *call)
+{
+    const srv_fault_words *words = srv_fault_row(call->error.fault);
+    json_t *object = error_object(call);
+    clfi_str_clear(&call->reply.body);
+    const clf_status st = clfi_json_write(object, JSON_COMPACT, "answer", &call->reply.body);
+    json_decref(object);
+    if (st != CLF_OK)
+        clfi_str_clear(&call->reply.body); /* the status alone is told */
+    call->reply.status = call->dialect == SRV_TEI ? words->tei_status : words->status;
+    call->reply.type = "application/json";
+}
+
+clf_status srv_stream_error(const srv_call *call, const srv_error *error, clf_str *out)
+{
+    json_t *object = call->dialect == SRV_OLLAMA ? json_pack("{s:s}", "error", error->message) : srv_openai_error(error);
+    clf_status st = call->dialect == SRV_OLLAMA ? CLF_OK : clfi_str_append_text(out, "data: ");
+    if (st == CLF_OK)
+        st = clfi_json_write(object, JSON_COMPACT, "answer", out);
+    json_decref(object);
+    return st == CLF_OK ? clfi_str_append_text(out, call->dialect == SRV_OLLAMA ? "\n" : "\n\n") : st;
+}

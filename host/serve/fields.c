@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the fields of requests. */
+#include "serve/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/json.h"
+
+const json_t *srv_field(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value && !json_is_null(value) ? value : NULL;
+}
+
+bool srv_refuse_field(const json_t *object, const char *key, const char *what, srv_error *error)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    return srv_refuse(error, SRV_FAULT_INVALID, key, "%s: expected %s, found %s", key, what,
+                      clfi_json_found(srv_field(object, key), found));
+}
+
+bool srv_read_bool(const json_t *object, const char *key, bool standard, bool *out, srv_error *error)
+{
+    const json_t *value = srv_field(object, key);
+    if (value && !json_is_boolean(value))
+        return srv_refuse_field(object, key, "true or false", error);
+    *out = value ? json_is_true(value) : standard;
+    return true;
+}
+
+bool srv_read_int(const json_t *object, const char *key, int64_t least, int64_t most, int64_t standard, int64_t *out, srv_error *error)
+{
+    const json_t *value = srv_field(object, key);
+    char what[80];
+    if (value && (!json_is_integer(value) || json_integer_value(value) < least || json_integer_value(value) > most)) {
+        if (most == INT64_MAX)
+            snprintf(what, sizeof what, "a whole number, at least %lld", (long long)least);
+        else
+            snprintf(what, sizeof what, "a whole number from %lld to %lld", (long long)least, (long long)most);
+        return srv_refuse_field(object, key, what, error);
+    }
+    *out = value ? json_integer_value(value) : standard;
+    return true;
+}
+
+bool srv_read_number(const json_t *object, const char *key, double least, double most, double standard, double *out, srv_error *error)
+{
+    const json_t *value = srv_field(object, key);
+    char what[80];
+    if (value && (!json_is_number(value) || !(json_number_value(value) >= least && json_number_value(value) <= most))) {
+        snprintf(what, sizeof what, "a number from %g to %g", least, most);
+        return srv_refuse_field(object, key, what, error);
+    }
+    *out = value ? json_number_value(value) : standard;
+    return true;
+}
+
+bool srv_read_word(const json_t *object, const char *key, const char **out, srv_error *error)
+{
+    const json_t *value = srv_field(object, key);
+    if (value && (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)))
+        return srv_refuse_field(object, key, "a text", error);
+    *out = value ? json_string_value(value) : NULL;
+    return true;
+}
+
+clf_text srv_text(const json_t *string)
+{
+    return (clf_text){json_string_value(string), json_string_length(string)};
+}
+
+static bool is_neutral(const json_t *value, const srv_unbuilt *row)
+{
+    const json_t *type;
+    switch (row->neutral) {
+    case SRV_ONLY_FALSE:
+        return json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0);
+    case SRV_ONLY_ONE:
+        return json_is_integer(value) && json_integer_value(value) == 1;
+    case SRV_ONLY_ZERO:
+        return json_is_number(value) && json_number_value(value) == 0;
+    case SRV_ONLY_EMPTY:
+        return ((json_is_array(value) || json_is_object(value)) && json_array_size(value) + json_object_size(value) == 0) ||
+               (json_is_string(value) && json_string_length(value) == 0);
+    case SRV_ONLY_TEXT_FORMAT:
+        type = json_object_get(value, "type");
+        return json_is_string(type) && strcmp(json_string_value(type), "text") == 0;
+    case SRV_ONLY_NOTHING:
+        return json_is_string(value) && strcmp(json_string_value(value), "none") == 0;
+    }
+    return false;
+}
+
+bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error)
+{
+    static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",     [SRV_ONLY_ONE] = "1",
+                                          [SRV_ONLY_ZERO] = "0",          [SRV_ONLY_EMPTY] = "nothing",
+                                          [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}", [SRV_ONLY_NOTHING] = "\"none\""};
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = srv_field(object, rows[i].key);
+        char found[CLFI_JSON_FOUND_BYTES];
+        if (value && !is_neutral(value, &rows[i]))
+            return srv_refuse(error, SRV_FAULT_INVALID, rows[i].key, "%s: not supported: expected %s or no such field, found %s",
+                              rows[i].key, neutral[rows[i].neutral], clfi_json_found(value, found));
+    }
+    return true;
+}
+
+bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error)
+{
+    json_t *root;
+    const clf_status st = clfi_json_parse_strict(text, size, "body", &root);
+    if (st == CLF_OUT_OF_MEMORY)
+        return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");
+    if (st != CLF_OK)
+        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body is not JSON: %s", clf_last_error());
+    if (!json_is_object(root)) {
+        char found[CLFI_JSON_FOUND_BYTES];
+        srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body: expected a JSON object, found %s", clfi_json_found(root, found));
+        json_decref(root);
+        return false;
+    }
+    *out = root;
+    return true;
+}

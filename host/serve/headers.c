@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Headers of requests. */
+#include "serve/headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_name(const char *name)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    for (const char *at = name; *at; at++)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr(marks, *at)))
+            return false;
+    return *name != '\0';
+}
+
+static void take_length(srv_headers *headers, const char *value)
+{
+    const size_t digits = strspn(value, "0123456789");
+    headers->lengths++;
+    headers->is_bad_length |= digits == 0 || value[digits] != '\0' || digits > 18;
+    headers->length = strtoull(value, NULL, 10);
+}
+
+/* Whether the value begins with the word, and nothing or a parameter follows. */
+static bool has_word(const char *value, const char *word)
+{
+    const size_t length = strlen(word);
+    if (strncasecmp(value, word, length) != 0)
+        return false;
+    const char *rest = value + length + strspn(value + length, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
+static void take_known(srv_headers *headers, const char *name, const char *value)
+{
+    if (strcasecmp(name, "host") == 0) {
+        headers->hosts++;
+        headers->host = value;
+    } else if (strcasecmp(name, "content-length") == 0) {
+        take_length(headers, value);
+    } else if (strcasecmp(name, "transfer-encoding") == 0) {
+        headers->codings++;
+        headers->is_chunked = strcasecmp(value, "chunked") == 0;
+    } else if (strcasecmp(name, "content-encoding") == 0) {
+        headers->is_coded |= strcasecmp(value, "identity") != 0;
+    } else if (strcasecmp(name, "content-type") == 0) {
+        headers->has_type = true;
+        headers->is_json = has_word(value, "application/json");
+    } else if (strcasecmp(name, "expect") == 0) {
+        headers->expects = strcasecmp(value, "100-continue") == 0;
+        headers->expects_other |= !headers->expects;
+    } else if (strcasecmp(name, "origin") == 0) {
+        headers->origin = value;
+    } else if (strcasecmp(name, "authorization") == 0) {
+        headers->authorization = value;
+    }
+}
+
+void srv_headers_take(srv_headers *headers, const char *name, const char *value)
+{
+    value = value ? value : "";
+    headers->bytes += strlen(name) + strlen(value) + 4;
+    headers->is_bad_name |= !is_name(name);
+    take_known(headers, name, value);
+}
+
+bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error)
+{
+    if (headers->bytes > SRV_HEADER_BYTES)
+        return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "headers of %zu bytes: expected at most %d", headers->bytes, SRV_HEADER_BYTES);
+    if (headers->is_bad_name)
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's name has a character that no name has");
+    if (headers->hosts > 1 || (is_modern && headers->hosts == 0))
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected one Host header, found %zu", headers->hosts);
+    if (headers->lengths > 0 && headers->codings > 0)
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "Content-Length and Transfer-Encoding exclude each other");
+    if (headers->lengths > 1 || headers->is_bad_length)
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected one Content-Length, a plain number");
+    if (headers->codings > 1 || (headers->codings == 1 && !headers->is_chunked))
+        return srv_refuse(error, SRV_FAULT_NOT_BUILT, NULL, "Transfer-Encoding: expected \"chunked\" alone");
+    if (headers->codings && !is_modern)
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "HTTP 1.0 has no Transfer-Encoding");
+    if (headers->expects_other)
+        return srv_refuse(error, SRV_FAULT_EXPECTATION, NULL, "Expect: expected \"100-continue\"");
+    return true;
+}
+
+bool srv_headers_check_type(const srv_headers *headers, srv_error *error)
+{
+    if (headers->is_coded)
+        return srv_refuse(error, SRV_FAULT_MEDIA, NULL, "Content-Encoding: compressed bodies are not supported: expected none");
+    if (headers->has_type && !headers->is_json)
+        return srv_refuse(error, SRV_FAULT_MEDIA, NULL, "Content-Type: expected application/json");
+    return true;
+}
+
+bool srv_headers_have_key(const srv_headers *headers, const char *key)
+{
+    static const char scheme[] = "bearer ";
+    const char *given = headers->authorization;
+    if (!given || strncasecmp(given, scheme, sizeof scheme - 1) != 0)
+        return false;
+    given += sizeof scheme - 1;
+    given += strspn(given, " ");
+    const size_t length = strlen(given), expected = strlen(key);
+    unsigned different = length != expected;
+    for (size_t i = 0; i < length; i++) /* the key's length decides nothing about the time */
+        different |= (unsigned)(unsigned char)given[i] ^ (unsigned)(unsigned char)key[expected ? i % expected : 0];
+    return different == 0;
+}
+
+bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed)
+{
+    const char *origin = headers->origin;
+    if (!origin || (allowed && (strcmp(allowed, "*") == 0 || strcmp(allowed, origin) == 0)))
+        return false;
+    const char *host = strstr(origin, "://");
+    return !host || !headers->host || strcasecmp(host + 3, headers->host) != 0;
+}

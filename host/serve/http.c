@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTTP side: a pool of threads that read requests, wait for jobs without holding a thread, and write answers.
+ *
+ * libmicrohttpd calls handle() for a request's headers, for each piece of its body, at its end, and again each time that the connection is
+ * resumed. A connection that waits for a job is suspended; whoever finishes the job resumes it (wake). */
+#include "serve/http.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/json.h"
+#include "serve/fields.h"
+#include "serve/headers.h"
+#include "serve/routes.h"
+#include "serve/watch.h"
+
+enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 64 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
+
+struct srv_http {
+    srv_http_params params;
+    struct MHD_Daemon *daemon;
+    srv_watch *watch;
+    atomic_ulong next_id;
+};
+
+typedef struct request {
+    srv_http *http;
+    struct MHD_Connection *connection;
+    srv_connection *watched; /* NULL: there was no memory for it */
+    srv_call call;
+    const srv_route *route; /* NULL: unknown path or method */
+    clf_str body, stream;
+    size_t sent;          /* of `stream` */
+    bool stream_ended;
+    char *path;           /* without its query */
+    char allow[64];
+    bool has_headers, is_complete, is_counted, is_answered, closes;
+    uint64_t start_ns;
+} request;
+
+/* ---- Beginnings and ends ---- */
+
+/* A URI logger of libmicrohttpd: the first line of a request is there. */
+static void *begin_request(void *user, const char *uri, struct MHD_Connection *connection)
+{
+    srv_http *http = user;
+    request *r;
+    if (clfi_alloc(1, sizeof *r, "request", &r) != CLF_OK)
+        return NULL;
+    r->http = http;
+    r->connection = connection;
+    r->start_ns = clfi_now_ns();
+    r->call.state = http->params.state;
+    const size_t length = strcspn(uri, "?#");
+    if (strlen(uri) > SRV_URI_BYTES)
+        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "a target of %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
+    if (clfi_strndup(uri, length < SRV_URI_BYTES ? length : SRV_URI_BYTES, &r->path) != CLF_OK) {
+        free(r);
+        return NULL;
+    }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    r->watched = info ? info->socket_context : NULL;
+    if (r->watched)
+        srv_watch_set(http->watch, r->watched, SRV_PHASE_READING, NULL);
+    return r;
+}
+
+static void log_request(const request *r)
+{
+    const srv_job *job = r->call.job;
+    const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
+    const int status = r->is_answered ? r->call.reply.status : LEFT_STATUS;
+    const size_t index = srv_routes_index(r->route);
+    srv_count_request(&r->http->params.state->metrics, index, status, seconds);
+    const srv_access access = {.route = srv_routes_name(index),
+                               .status = status,
+                               .seconds = seconds,
+                               .model = job ? job->model->id : NULL,
+                               .tokens = job ? job->rows.tokens : 0};
+    r->http->params.log(r->http->params.log_user, &access);
+}
+
+/* A job whose request ends before it: nobody waits for it. */
+static void leave_job(request *r)
+{
+    srv_job *job = r->call.job;
+    srv_error gone;
+    if (!job)
+        return;
+    pthread_mutex_lock(&job->lock);
+    const bool is_over = job->state == SRV_JOB_DONE;
+    job->wake = NULL;
+    pthread_mutex_unlock(&job->lock);
+    if (is_over && !atomic_load(&job->is_cancelled))
+        return;
+    srv_count(&r->http->params.state->metrics, SRV_COUNTER_CANCELLED, 1);
+    srv_refuse(&gone, SRV_FAULT_BACKEND, NULL, "the client has left");
+    srv_job_cancel(job, &gone);
+    srv_queue_wake(&r->http->params.state->queue);
+}
+
+/* An MHD_RequestCompletedCallback. */
+static void end_request(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
+{
+    request *r = *context;
+    (void)user;
+    (void)connection;
+    if (!r)
+        return;
+    *context = NULL;
+    if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK && r->call.job)
+        atomic_store(&r->call.job->is_cancelled, true);
+    leave_job(r);
+    if (r->watched)
+        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
+    log_request(r);
+    if (r->is_counted)
+        atomic_fetch_sub(&r->http->params.state->in_flight, 1);
+    srv_job_release(r->call.job);
+    json_decref(r->call.body);
+    clfi_str_free(&r->call.reply.body);
+    clfi_str_free(&r->body);
+    clfi_str_free(&r->stream);
+    free(r->path);
+    free(r);
+}
+
+/* An MHD_NotifyConnectionCallback. */
+static void watch_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
+{
+    srv_http *http = user;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        srv_connection *watched;
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        srv_watch_open(http->watch, info ? info->connect_fd : -1, &watched);
+        *context = watched;
+        srv_count_connection(&http->params.state->metrics, 1);
+    } else {
+        if (*context)
+            srv_watch_close(http->watch, *context);
+        *context = NULL;
+        srv_count_connection(&http->params.state->metrics, -1);
+    }
+}
+
+/* ---- Answers ---- */
+
+static void add_headers(const request *r, struct MHD_Response *response)
+{
+    const srv_options *options = r->http->params.state->options;
+    const int status = r->call.reply.status;
+    if (r->call.reply.type)
+        MHD_add_response_header(response, "Content-Type", r->call.reply.type);
+    if (r->call.reply.allow)
+        MHD_add_response_header(response, "Allow", r->call.reply.allow);
+    if (status == 401)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (status == 429 || (status == 503 && r->call.error.fault != SRV_FAULT_NONE))
+        MHD_add_response_header(response, "Retry-After", "1");
+    if (options->origin) {
+        MHD_add_response_header(response, "Access-Control-Allow-Origin", options->origin);
+        MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+        MHD_add_response_header(response, "Access-Control-Allow-Headers", "authorization, content-type");
+        MHD_add_response_header(response, "Vary", "Origin");
+    }
+    if (r->closes || atomic_load(&r->http->params.state->is_draining))
+        MHD_add_response_header(response, "Connection", "close");
+}
+
+static enum MHD_Result queue_response(request *r, struct MHD_Response *response)
+{
+    if (!response)
+        return MHD_NO;
+    add_headers(r, response);
+    r->is_answered = true;
+    if (r->watched)
+        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_SENDING, r->call.stream && r->call.job && r->call.job->is_stream ? r->call.job : NULL);
+    const enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)r->call.reply.status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* The call's reply; its body is libmicrohttpd's from then on. */
+static enum MHD_Result answer(request *r)
+{
+    clf_str *body = &r->call.reply.body;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->length, body->data ? body->data : "", body->data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (response)
+        *body = (clf_str)CLF_STR_INIT;
+    return queue_response(r, response);
+}
+
+static enum MHD_Result answer_error(request *r)
+{
+    srv_reply_error(&r->call);
+    return answer(r);
+}
+
+/* Before the body is read: the connection ends, and the client may still be sending. */
+static enum MHD_Result answer_early(request *r)
+{
+    r->closes = true;
+    if (r->watched)
+        r->watched->lingers = true;
+    return answer_error(r);
+}
+
+/* A body without a length that becomes too large: libmicrohttpd takes no answer now, so that it is written by hand. */
+static enum MHD_Result cut_off(request *r)
+{
+    clf_str text = CLF_STR_INIT;
+    srv_reply_error(&r->call);
+    const clf_str *body = &r->call.reply.body;
+    if (r->watched &&
+        clfi_str_appendf(&text, "HTTP/1.1 %d Content Too Large\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+                         r->call.reply.status, body->length) == CLF_OK &&
+        clfi_str_append(&text, clfi_str_text(body), body->length) == CLF_OK) {
+        r->watched->lingers = true;
+        r->is_answered = send(r->watched->fd, text.data, text.length, MSG_NOSIGNAL) == (ssize_t)text.length;
+    }
+    clfi_str_free(&text);
+    return MHD_NO;
+}
+
+/* ---- Waiting ---- */
+
+/* A job's wake, with its lock held. */
+static void wake(void *user)
+{
+    const request *r = user;
+    MHD_resume_connection(r->connection);
+}
+
+/* With the job's lock held: the connection sleeps until the job wakes it. */
+static void sleep_for(request *r)
+{
+    r->call.job->wake = wake;
+    r->call.job->wake_user = r;
+    MHD_suspend_connection(r->connection);
+}
+
+static clf_status next_pieces(request *r, bool *out_sleeps)
+{
+    srv_job *job = r->call.job;
+    clfi_str_clear(&r->stream);
+    r->sent = 0;
+    pthread_mutex_lock(&job->lock);
+    const clf_status st = r->call.stream(&r->call, &r->stream, &r->stream_ended);
+    *out_sleeps = st == CLF_OK && !r->stream_ended && r->stream.length == 0;
+    if (*out_sleeps)
+        sleep_for(r);
+    pthread_mutex_unlock(&job->lock);
+    return st;
+}
+
+/* An MHD_ContentReaderCallback. */
+static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most)
+{
+    request *r = user;
+    bool sleeps = false;
+    (void)position;
+    if (r->sent == r->stream.length && !r->stream_ended && next_pieces(r, &sleeps) != CLF_OK)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (sleeps)
+        return 0;
+    const size_t left = r->stream.length - r->sent, size = left < most ? left : most;
+    if (left == 0)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    memcpy(out, r->stream.data + r->sent, size);
+    r->sent += size;
+    return (ssize_t)size;
+}
+
+static enum MHD_Result answer_stream(request *r)
+{
+    r->call.reply.status = 200;
+    r->call.reply.type = r->call.dialect == SRV_OLLAMA ? "application/x-ndjson" : "text/event-stream";
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, r, NULL);
+    if (response)
+        MHD_add_response_header(response, "Cache-Control", "no-cache");
+    return queue_response(r, response);
+}
+
+/* The job has something to tell. */
+static enum MHD_Result take_job(request *r)
+{
+    srv_job *job = r->call.job;
+    pthread_mutex_lock(&job->lock);
+    const bool is_over = job->state == SRV_JOB_DONE;
+    if (!is_over && !job->is_stream)
+        sleep_for(r);
+    r->call.error = job->error;
+    pthread_mutex_unlock(&job->lock);
+    if (is_over && r->call.error.fault != SRV_FAULT_NONE)
+        return answer_error(r);
+    if (job->is_stream)
+        return answer_stream(r);
+    if (!is_over)
+        return MHD_YES;
+    return r->call.answer(&r->call) ? answer(r) : answer_error(r);
+}
+
+static enum MHD_Result submit(request *r)
+{
+    srv_state *state = r->http->params.state;
+    srv_job *job = r->call.job;
+    if (!srv_queue_reserve(&state->queue)) {
+        srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
+        srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "as many requests wait as may (%zu): try again", state->options->max_queue);
+        srv_job_release(job);
+        r->call.job = NULL;
+        return answer_error(r);
+    }
+    pthread_mutex_lock(&job->lock);
+    sleep_for(r);
+    pthread_mutex_unlock(&job->lock);
+    if (r->watched)
+        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_WAITING, job);
+    srv_queue_push(&state->queue, job);
+    return MHD_YES;
+}
+
+/* ---- Requests ---- */
+
+/* An MHD_KeyValueIterator. */
+static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    srv_headers_take(user, name, value);
+    return MHD_YES;
+}
+
+static bool check_access(request *r, const srv_headers *headers, const char *method)
+{
+    const srv_http_params *params = &r->http->params;
+    char allow[64];
+    r->route = srv_routes_find(method, r->path, &r->call.rest, allow, sizeof allow);
+    r->call.dialect = r->route ? r->route->dialect : srv_routes_dialect(r->path);
+    if (!(r->route && r->route->is_open) && params->key && !srv_headers_have_key(headers, params->key))
+        return srv_refuse(&r->call.error, SRV_FAULT_KEY, NULL, "expected the header Authorization: Bearer KEY with this server's key");
+    if (!r->route && allow[0]) {
+        memcpy(r->allow, allow, sizeof allow);
+        r->call.reply.allow = r->allow;
+        return srv_refuse(&r->call.error, SRV_FAULT_METHOD, NULL, "this method is not supported here: expected %s", allow);
+    }
+    if (!r->route)
+        return srv_refuse(&r->call.error, SRV_FAULT_NO_ROUTE, NULL, "unknown path");
+    if (strcmp(r->route->method, "POST") != 0)
+        return true;
+    if (srv_headers_are_foreign(headers, params->state->options->origin))
+        return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL, "pages of other sites may not use this server (see clformer serve --cors)");
+    return srv_headers_check_type(headers, &r->call.error);
+}
+
+/* Answers OPTIONS of a known path; the body, if there is one, is not read. */
+static enum MHD_Result answer_options(request *r)
+{
+    const char *rest;
+    srv_routes_find("OPTIONS", r->path, &rest, r->allow, sizeof r->allow);
+    r->call.reply.allow = r->allow[0] ? r->allow : "GET, POST, OPTIONS";
+    r->call.reply.status = 204;
+    return answer(r);
+}
+
+static bool body_too_large(request *r)
+{
+    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "a body of more than %zu bytes", r->http->params.state->options->max_body);
+}
+
+/* The headers are there. What is refused now is told at once where the message is broken, the body too large, or the client asks before it
+ * sends; else behind the body, so that the connection stays. */
+static enum MHD_Result begin(request *r, const char *method, const char *version)
+{
+    srv_headers headers = {.bytes = 0};
+    const bool is_modern = strcmp(version, "HTTP/1.0") != 0;
+    r->has_headers = true;
+    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, take_header, &headers);
+    if (r->watched)
+        r->watched->is_modern = is_modern;
+    r->call.dialect = srv_routes_dialect(r->path);
+    if (r->call.error.fault != SRV_FAULT_NONE || !srv_headers_check(&headers, is_modern, &r->call.error))
+        return answer_early(r);
+    if (headers.lengths && headers.length > r->http->params.state->options->max_body) {
+        body_too_large(r);
+        return answer_early(r);
+    }
+    if (strcmp(method, "OPTIONS") == 0 && headers.length == 0 && headers.codings == 0)
+        return answer_options(r);
+    if (!check_access(r, &headers, method) && headers.expects)
+        return answer_early(r);
+    return MHD_YES;
+}
+
+static enum MHD_Result take_body(request *r, const char *data, size_t size)
+{
+    const size_t most = r->http->params.state->options->max_body;
+    if (r->sent + size > most) { /* `sent` counts what came, also of bodies that are not kept */
+        body_too_large(r);
+        return cut_off(r);
+    }
+    r->sent += size;
+    if (r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
+        srv_refuse_memory(&r->call);
+    return MHD_YES;
+}
+
+static bool run_route(request *r)
+{
+    srv_call *call = &r->call;
+    srv_state *state = call->state;
+    if (!r->route->is_open && (!atomic_load(&state->is_ready) || atomic_load(&state->is_draining)))
+        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
+                          atomic_load(&state->is_draining) ? "the server ends" : "models are being loaded: try again");
+    if (strcmp(r->route->method, "POST") == 0) {
+        if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, &call->body, &call->error))
+            return false;
+        clfi_str_free(&r->body);
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    call->wire.created = now.tv_sec;
+    snprintf(call->wire.id, sizeof call->wire.id, "clf-%lx-%lx", (unsigned long)now.tv_nsec ^ (unsigned long)now.tv_sec,
+             atomic_fetch_add(&r->http->next_id, 1));
+    return r->route->begin(call);
+}
+
+/* The body is there. */
+static enum MHD_Result complete(request *r)
+{
+    r->is_complete = true;
+    r->sent = 0;
+    r->is_counted = true;
+    atomic_fetch_add(&r->http->params.state->in_flight, 1);
+    if (r->call.error.fault != SRV_FAULT_NONE)
+        return answer_error(r);
+    if (!r->route)
+        return answer_options(r);
+    if (!run_route(r)) {
+        srv_job_release(r->call.job);
+        r->call.job = NULL;
+        return answer_error(r);
+    }
+    return r->call.job ? submit(r) : answer(r);
+}
+
+/* An MHD_AccessHandlerCallback. */
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+                              const char *data, size_t *size, void **context)
+{
+    request *r = *context;
+    (void)user;
+    (void)connection;
+    (void)url;
+    if (!r)
+        return MHD_NO;
+    if (!r->has_headers)
+        return begin(r, method, version);
+    if (*size) {
+        const enum MHD_Result result = take_body(r, data, *size);
+        *size = 0;
+        return result;
+    }
+    return r->is_complete ? take_job(r) : complete(r);
+}
+
+/* ---- The daemon ---- */
+
+clf_status srv_http_start(const srv_http_params *params, srv_http **out)
+{
+    srv_http *http;
+    CLF_TRY(clfi_alloc(1, sizeof *http, "server", &http));
+    http->params = *params;
+    const clf_status st = srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch);
+    if (st == CLF_OK)
+        http->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET,
+            params->socket, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http,
+            MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
+    if (!http->daemon) {
+        srv_watch_stop(http->watch);
+        free(http);
+        CLF_TRY(st);
+        CLF_FAIL(CLF_IO, "libmicrohttpd does not start");
+    }
+    *out = http;
+    return CLF_OK;
+}
+
+void srv_http_quiesce(srv_http *http)
+{
+    const MHD_socket socket = MHD_quiesce_daemon(http->daemon);
+    if (socket != MHD_INVALID_SOCKET)
+        close(socket);
+}
+
+void srv_http_stop(srv_http *http)
+{
+    if (!http)
+        return;
+    MHD_stop_daemon(http->daemon);
+    srv_watch_stop(http->watch);
+    free(http);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* /v1/models and /v1/embeddings. */
+#include "serve/openai.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+#include "serve/fields.h"
+#include "serve/numbers.h"
+#include "serve/row_inputs.h"
+
+static json_t *describe(const srv_model *model)
+{
+    return json_pack("{s:s, s:s, s:I, s:s}", "id", model->id, "object", "model", "created", (json_int_t)model->loaded, "owned_by",
+                     "clformer");
+}
+
+bool srv_openai_models(srv_call *call)
+{
+    const srv_models *models = &call->state->models;
+    json_t *list = json_array();
+    for (size_t i = 0; i < models->count; i++)
+        json_array_append_new(list, describe(&models->items[i]));
+    return srv_reply_json(call, json_pack("{s:s, s:o}", "object", "list", "data", list));
+}
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* %41 is A; what is no such escape stays. */
+static void decode_path(const char *path, char *out, size_t size)
+{
+    size_t length = 0;
+    for (const char *at = path; *at && length + 1 < size; at++) {
+        const int high = *at == '%' ? digit_of(at[1]) : -1;
+        const int low = high >= 0 ? digit_of(at[2]) : -1;
+        out[length++] = low >= 0 ? (char)(16 * high + low) : *at;
+        at += low >= 0 ? 2 : 0;
+    }
+    out[length] = '\0';
+}
+
+bool srv_openai_model(srv_call *call)
+{
+    char id[256];
+    decode_path(call->rest, id, sizeof id);
+    const srv_model *model = srv_models_find(&call->state->models, id);
+    if (!model)
+        return srv_refuse(&call->error, SRV_FAULT_NO_MODEL, "model", "model: \"%.80s\" not found (GET /v1/models lists the models)", id);
+    return srv_reply_json(call, describe(model));
+}
+
+/* ---- Embeddings ---- */
+
+static clf_status write_embedding(const srv_call *call, size_t index, float *row, clf_str *out)
+{
+    srv_rows_embedding(call, index, row);
+    CLF_TRY(clfi_str_appendf(out, "%s{\"object\":\"embedding\",\"index\":%zu,\"embedding\":", index ? "," : "", index));
+    CLF_TRY(call->wire.is_base64 ? srv_write_base64(row, call->wire.dimensions, out) : srv_write_numbers(row, call->wire.dimensions, out));
+    return clfi_str_append_char(out, '}');
+}
+
+static clf_status write_answer(const srv_call *call, float *row, clf_str *out)
+{
+    const srv_rows *rows = &call->job->rows;
+    json_t *id = json_string(call->job->model->id);
+    CLF_TRY(clfi_str_append_text(out, "{\"object\":\"list\",\"data\":["));
+    for (size_t i = 0; i < rows->count; i++)
+        CLF_TRY(write_embedding(call, i, row, out));
+    CLF_TRY(clfi_str_append_text(out, "],\"model\":"));
+    const clf_status st = clfi_json_write(id, JSON_ENCODE_ANY, "answer", out);
+    json_decref(id);
+    CLF_TRY(st);
+    return clfi_str_appendf(out, ",\"usage\":{\"prompt_tokens\":%zu,\"total_tokens\":%zu}}", rows->tokens, rows->tokens);
+}
+
+static bool answer_embeddings(srv_call *call)
+{
+    float *row;
+    clf_status st = clfi_alloc(call->job->rows.width, sizeof *row, "row", &row);
+    if (st != CLF_OK)
+        return srv_refuse_memory(call);
+    st = write_answer(call, row, &call->reply.body);
+    free(row);
+    if (st != CLF_OK)
+        return srv_refuse_memory(call);
+    call->reply.status = 200;
+    call->reply.type = "application/json";
+    return true;
+}
+
+static bool read_format(srv_call *call)
+{
+    const char *format;
+    if (!srv_read_word(call->body, "encoding_format", &format, &call->error))
+        return false;
+    if (format && strcmp(format, "float") != 0 && strcmp(format, "base64") != 0)
+        return srv_refuse_field(call->body, "encoding_format", "\"float\" or \"base64\"", &call->error);
+    call->wire.is_base64 = format && strcmp(format, "base64") == 0;
+    return true;
+}
+
+bool srv_openai_embeddings(srv_call *call)
+{
+    const srv_model *model;
+    const char *id;
+    int64_t dimensions;
+    srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "input", .takes_ids = true};
+    if (!srv_read_word(call->body, "model", &id, &call->error) ||
+        !srv_models_choose(&call->state->models, id, SRV_TASK_EMBED, false, &model, &call->error) || !read_format(call) ||
+        !srv_read_bool(call->body, "truncate", false, &ask.truncates, &call->error) ||
+        !srv_read_int(call->body, "dimensions", 1, (int64_t)model->width, (int64_t)model->width, &dimensions, &call->error))
+        return false;
+    call->wire.dimensions = (size_t)dimensions;
+    call->answer = answer_embeddings;
+    ask.kind.prompt_name = srv_rows_prompt(model, NULL);
+    return srv_rows_take(call, model, &ask, srv_field(call->body, "input"));
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* page.html as data of the program (page.S). */
+#ifndef CLFI_SERVE_PAGE_H
+#define CLFI_SERVE_PAGE_H
+
+extern const char clfi_serve_page[], clfi_serve_page_end[];
+
+#endif

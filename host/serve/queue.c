@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of jobs. */
+#include "serve/queue.h"
+
+#include "base/clock.h"
+
+void srv_queue_init(srv_queue *queue, size_t most)
+{
+    *queue = (srv_queue){.most = most};
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->changed, NULL);
+}
+
+void srv_queue_destroy(srv_queue *queue)
+{
+    pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+bool srv_queue_reserve(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool has_room = queue->waiting < queue->most;
+    queue->waiting += has_room;
+    pthread_mutex_unlock(&queue->lock);
+    return has_room;
+}
+
+void srv_queue_push(srv_queue *queue, srv_job *job)
+{
+    srv_job_hold(job);
+    pthread_mutex_lock(&queue->lock);
+    job->next = NULL;
+    job->is_listed = true;
+    if (queue->last)
+        queue->last->next = job;
+    else
+        queue->first = job;
+    queue->last = job;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void srv_queue_close(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->is_closed = true;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void srv_queue_wake(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void srv_queue_unlink(srv_queue *queue, srv_job *job, srv_job *before)
+{
+    if (before)
+        before->next = job->next;
+    else
+        queue->first = job->next;
+    if (queue->last == job)
+        queue->last = before;
+    job->next = NULL;
+}
+
+void srv_queue_begin(srv_queue *queue, srv_job *job)
+{
+    job->began_ns = clfi_now_ns();
+    queue->waiting--;
+    queue->running++;
+}
+
+void srv_queue_end(srv_queue *queue, bool had_begun)
+{
+    pthread_mutex_lock(&queue->lock);
+    if (had_begun)
+        queue->running--;
+    else
+        queue->waiting--;
+    pthread_mutex_unlock(&queue->lock);
+}

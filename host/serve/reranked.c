@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of a query and documents, and their order. */
+#include "serve/reranked.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+#include "serve/fields.h"
+
+clf_text srv_document_text(const json_t *document)
+{
+    return srv_text(json_is_object(document) ? json_object_get(document, "text") : document);
+}
+
+static bool is_document(const json_t *document)
+{
+    return json_is_string(document) || json_is_string(json_object_get(document, "text"));
+}
+
+bool srv_rerank_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, const json_t *query, const json_t *texts)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (!json_is_string(query))
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, "query", "query: expected a text, found %s", clfi_json_found(query, found));
+    if (!json_is_array(texts))
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: expected a list of texts, found %s", ask->field,
+                          clfi_json_found(texts, found));
+    if (!srv_rows_begin(call, model, ask, json_array_size(texts)))
+        return false;
+    call->wire.texts = texts;
+    for (size_t i = 0; i < json_array_size(texts); i++) {
+        const json_t *text = json_array_get(texts, i);
+        if (!is_document(text))
+            return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: expected a text, found %s", ask->field, i,
+                              clfi_json_found(text, found));
+        if (!srv_rows_add_text(call, ask, i, srv_text(query), srv_document_text(text)))
+            return false;
+    }
+    return true;
+}
+
+static int compare(const void *a, const void *b, void *user)
+{
+    const float *scores = user;
+    const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    return scores[i] != scores[k] ? (scores[i] < scores[k] ? 1 : -1) : (i > k) - (i < k);
+}
+
+clf_status srv_order_by_score(const float *scores, size_t count, size_t **out)
+{
+    CLF_TRY(clfi_alloc(count, sizeof **out, "order", out));
+    for (size_t i = 0; i < count; i++)
+        (*out)[i] = i;
+    qsort_r(*out, count, sizeof **out, compare, (void *)(uintptr_t)scores);
+    return CLF_OK;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Which request goes where. */
+#include "serve/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "process/resident.h"
+#include "serve/cohere.h"
+#include "serve/fields.h"
+#include "serve/ollama.h"
+#include "serve/openai.h"
+#include "serve/openai_text.h"
+#include "serve/page.h"
+#include "serve/tei.h"
+#include "serve/tei_tokens.h"
+
+/* ---- Routes of the server itself ---- */
+
+static bool health(srv_call *call)
+{
+    if (!atomic_load(&call->state->is_ready) || atomic_load(&call->state->is_draining))
+        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL, atomic_load(&call->state->is_draining) ? "the server ends" : "models are being loaded");
+    return srv_reply_json(call, json_pack("{s:s}", "status", "ok"));
+}
+
+static bool page(srv_call *call)
+{
+    if (clfi_str_append(&call->reply.body, clfi_serve_page, (size_t)(clfi_serve_page_end - clfi_serve_page)) != CLF_OK)
+        return srv_refuse_memory(call);
+    call->reply.status = 200;
+    call->reply.type = "text/html; charset=utf-8";
+    return true;
+}
+
+static double planned_bytes(const srv_models *models)
+{
+    double sum = 0;
+    for (size_t i = 0; i < models->count; i++)
+        if (models->items[i].tasks) {
+            const clf_memory_plan *plan = clf_model_get_memory_plan(models->items[i].model);
+            sum += (double)plan->weight_bytes + (double)plan->scratch_bytes;
+        }
+    return sum;
+}
+
+static bool metrics(srv_call *call)
+{
+    srv_state *state = call->state;
+    const bool is_ready = atomic_load(&state->is_ready);
+    pthread_mutex_lock(&state->queue.lock);
+    const double waiting = (double)state->queue.waiting, running = (double)state->queue.running;
+    pthread_mutex_unlock(&state->queue.lock);
+    const srv_gauge gauges[] = {
+        {"ready", "1 once all models are loaded", is_ready},
+        {"queue_depth", "requests that wait for their first pass", waiting},
+        {"queue_limit", "requests that may wait", (double)state->options->max_queue},
+        {"requests_running", "requests that a device works at", running},
+        {"requests_in_flight", "requests whose answer is not over", (double)atomic_load(&state->in_flight)},
+        {"resident_memory_bytes", "memory of the process", (double)clfi_resident_bytes()},
+        {"device_memory_bytes", "memory that the device has given out, host memory used in place included", srv_worker_device_bytes(state->worker)},
+        {"planned_memory_bytes", "weights and activations as planned when the models were loaded", is_ready ? planned_bytes(&state->models) : 0},
+        {"models", "models that are served", (double)state->models.count},
+    };
+    size_t count = 0;
+    while (srv_routes_name(count))
+        count++;
+    if (srv_metrics_write(&state->metrics, srv_routes_name, count, gauges, COUNT(gauges), &call->reply.body) != CLF_OK)
+        return srv_refuse_memory(call);
+    call->reply.status = 200;
+    call->reply.type = "text/plain; version=0.0.4; charset=utf-8";
+    return true;
+}
+
+/* By the shape of the body: TEI's has `texts`, Cohere's `documents`. */
+static bool rerank(srv_call *call)
+{
+    if (!srv_field(call->body, "documents") || srv_field(call->body, "texts"))
+        return srv_tei_rerank(call);
+    call->dialect = SRV_COHERE;
+    return srv_cohere_rerank(call);
+}
+
+static const srv_route routes[] = {
+    {"GET", "/health", SRV_TEI, true, health},
+    {"GET", "/ping", SRV_TEI, true, health},
+    {"GET", "/metrics", SRV_OPENAI, true, metrics},
+    {"GET", "/", SRV_OPENAI, true, page},
+    {"POST", "/", SRV_TEI, false, srv_tei_root},
+    {"GET", "/v1/models", SRV_OPENAI, false, srv_openai_models},
+    {"GET", "/v1/models/*", SRV_OPENAI, false, srv_openai_model},
+    {"POST", "/v1/embeddings", SRV_OPENAI, false, srv_openai_embeddings},
+    {"POST", "/embeddings", SRV_OPENAI, false, srv_openai_embeddings},
+    {"POST", "/v1/chat/completions", SRV_OPENAI, false, srv_openai_chat},
+    {"POST", "/v1/completions", SRV_OPENAI, false, srv_openai_completions},
+    {"POST", "/v1/rerank", SRV_COHERE, false, srv_cohere_rerank},
+    {"POST", "/v2/rerank", SRV_COHERE, false, srv_cohere_rerank},
+    {"POST", "/rerank", SRV_TEI, false, rerank},
+    {"POST", "/embed", SRV_TEI, false, srv_tei_embed},
+    {"POST", "/predict", SRV_TEI, false, srv_tei_predict},
+    {"POST", "/similarity", SRV_TEI, false, srv_tei_similarity},
+    {"POST", "/tokenize", SRV_TEI, false, srv_tei_tokenize},
+    {"POST", "/decode", SRV_TEI, false, srv_tei_decode},
+    {"GET", "/info", SRV_TEI, false, srv_tei_info},
+    {"GET", "/api/tags", SRV_OLLAMA, false, srv_ollama_tags},
+    {"GET", "/api/version", SRV_OLLAMA, false, srv_ollama_version},
+    {"POST", "/api/show", SRV_OLLAMA, false, srv_ollama_show},
+    {"POST", "/api/embed", SRV_OLLAMA, false, srv_ollama_embed},
+    {"POST", "/api/chat", SRV_OLLAMA, false, srv_ollama_chat},
+    {"POST", "/api/generate", SRV_OLLAMA, false, srv_ollama_generate},
+};
+
+_Static_assert(COUNT(routes) < SRV_MOST_ROUTES, "a place for unknown paths too");
+
+static bool fits(const srv_route *route, const char *path, const char **out_rest)
+{
+    const size_t length = strlen(route->path);
+    *out_rest = "";
+    if (route->path[length - 1] != '*')
+        return strcmp(route->path, path) == 0;
+    *out_rest = path + length - 1;
+    return strncmp(route->path, path, length - 1) == 0 && path[length - 1] != '\0';
+}
+
+const srv_route *srv_routes_find(const char *method, const char *path, const char **out_rest, char *out_allow, size_t allow_size)
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    const srv_route *found = NULL;
+    size_t used = 0;
+    out_allow[0] = '\0';
+    for (size_t i = 0; i < COUNT(routes) && !found; i++) {
+        if (!fits(&routes[i], path, out_rest))
+            continue;
+        if (strcmp(routes[i].method, wanted) == 0)
+            found = &routes[i];
+        else
+            used += (size_t)snprintf(out_allow + used, allow_size - used, "%s%s, ", routes[i].method,
+                                     strcmp(routes[i].method, "GET") == 0 ? ", HEAD" : "");
+    }
+    if (!found && used)
+        snprintf(out_allow + used, allow_size - used, "OPTIONS");
+    return found;
+}
+
+srv_dialect srv_routes_dialect(const char *path)
+{
+    if (strncmp(path, "/api/", 5) == 0)
+        return SRV_OLLAMA;
+    for (size_t i = 0; i < COUNT(routes); i++)
+        if (strcmp(routes[i].path, path) == 0)
+            return routes[i].dialect;
+    return SRV_OPENAI;
+}
+
+size_t srv_routes_index(const srv_route *route)
+{
+    return route ? (size_t)(route - routes) : COUNT(routes);
+}
+
+const char *srv_routes_name(size_t index)
+{
+    static _Thread_local char name[64];
+    if (index > COUNT(routes))
+        return NULL;
+    if (index == COUNT(routes))
+        return "unknown";
+    snprintf(name, sizeof name, "%s %s", routes[index].method, routes[index].path);
+    return name;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes over the texts of jobs. */
+#include "serve/rows_lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "model/row_packer.h"
+
+typedef struct lane {
+    srv_row_kind kind;
+    clf_row_packer *packer;
+    struct lane *next;
+} lane;
+
+struct srv_rows_lanes {
+    const srv_model *model;
+    clf_session *session;
+    srv_queue *queue;
+    srv_metrics *metrics;
+    size_t pass_tokens;
+    lane *first;
+    srv_item **given; /* [given_count]: texts of the pass at hand; NULL: its row is there */
+    size_t given_count, given_capacity, given_tokens;
+};
+
+clf_status srv_rows_lanes_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t pass_tokens,
+                                 srv_rows_lanes **out)
+{
+    srv_rows_lanes *lanes;
+    CLF_TRY(clfi_alloc(1, sizeof *lanes, "packers", &lanes));
+    *lanes = (srv_rows_lanes){.model = model, .session = session, .queue = queue, .metrics = metrics, .pass_tokens = pass_tokens};
+    *out = lanes;
+    return CLF_OK;
+}
+
+void srv_rows_lanes_destroy(srv_rows_lanes *lanes)
+{
+    if (!lanes)
+        return;
+    for (lane *l = lanes->first; l;) {
+        lane *next = l->next;
+        clfi_row_packer_destroy(l->packer);
+        free(l);
+        l = next;
+    }
+    free(lanes->given);
+    free(lanes);
+}
+
+/* ---- Ends of jobs ---- */
+
+/* The worker lets go of a job that is in no list and has no text in a pass. */
+static void settle(srv_rows_lanes *lanes, srv_job *job)
+{
+    if (job->is_listed || job->rows.done < job->rows.given)
+        return;
+    srv_queue_end(lanes->queue, job->began_ns != 0);
+    srv_job_release(job);
+}
+
+static void fail_job(srv_job *job, clf_status status)
+{
+    srv_error error;
+    srv_refuse_status(&error, status, NULL);
+    if (error.fault == SRV_FAULT_INVALID)
+        error.fault = SRV_FAULT_BACKEND; /* what a request can have wrong was refused before */
+    srv_job_finish(job, &error);
+    atomic_store(&job->is_cancelled, true); /* its other texts leave the queue */
+}
+
+/* A clf_row_sink. */
+static clf_status take_row(void *user, size_t tag, const float *row, clf_status status)
+{
+    srv_rows_lanes *lanes = user;
+    srv_item *item = lanes->given[tag];
+    srv_job *job = item->job;
+    srv_rows *rows = &job->rows;
+    lanes->given[tag] = NULL;
+    rows->done++;
+    if (row)
+        memcpy(rows->rows + (size_t)(item - rows->items) * rows->width, row, rows->width * sizeof *row);
+    else
+        fail_job(job, status);
+    if (rows->done == rows->count)
+        srv_job_finish(job, NULL);
+    settle(lanes, job);
+    return CLF_OK;
+}
+
+/* What has no row yet gets none. */
+static void fail_given(srv_rows_lanes *lanes, clf_status status)
+{
+    for (size_t i = 0; i < lanes->given_count; i++) {
+        srv_item *item = lanes->given[i];
+        if (!item)
+            continue;
+        lanes->given[i] = NULL;
+        item->job->rows.done++;
+        if (status != CLF_OK)
+            fail_job(item->job, status);
+        settle(lanes, item->job);
+    }
+}
+
+/* ---- Packers ---- */
+
+static bool is_same_kind(const srv_row_kind *a, const srv_row_kind *b)
+{
+    return a->task == b->task && a->is_raw == b->is_raw && a->prompt_name == b->prompt_name;
+}
+
+static clf_status make_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, clf_row_packer **out)
+{
+    const clf_row_packer_params feed = {.sink = take_row, .user = lanes};
+    if (kind->task != SRV_TASK_EMBED) {
+        clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
+        params.batch_tokens = lanes->pass_tokens;
+        return clfi_classify_packer(lanes->session, &params, kind->task == SRV_TASK_RERANK, &feed, out);
+    }
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    params.batch_tokens = lanes->pass_tokens;
+    params.prompt_name = kind->prompt_name;
+    params.normalize = kind->is_raw ? 0 : CLF_AS_MODEL;
+    return clfi_embed_packer(lanes->session, &params, &feed, out);
+}
+
+static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, clf_row_packer **out)
+{
+    lane *l = lanes->first;
+    while (l && !is_same_kind(&l->kind, kind))
+        l = l->next;
+    if (!l) {
+        CLF_TRY(clfi_alloc(1, sizeof *l, "packer", &l));
+        const clf_status st = make_packer(lanes, kind, &l->packer);
+        if (st != CLF_OK) {
+            free(l);
+            return st;
+        }
+        l->kind = *kind;
+        l->next = lanes->first;
+        lanes->first = l;
+    }
+    *out = l->packer;
+    return CLF_OK;
+}
+
+/* After a failure its state is not known. */
+static void drop_packer(srv_rows_lanes *lanes, clf_row_packer *packer)
+{
+    for (lane **at = &lanes->first; *at; at = &(*at)->next)
+        if ((*at)->packer == packer) {
+            lane *gone = *at;
+            *at = gone->next;
+            clfi_row_packer_destroy(gone->packer);
+            free(gone);
+            return;
+        }
+}
+
+/* ---- What goes into a pass ---- */
+
+static bool is_ours(const srv_rows_lanes *lanes, const srv_job *job)
+{
+    return srv_job_is_rows(job) && job->model == lanes->model;
+}
+
+/* Jobs that nobody waits for leave the queue. With its lock held; they are linked into *out. */
+static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
+{
+    srv_job *before = NULL, *next;
+    for (srv_job *job = lanes->queue->first; job; job = next) {
+        next = job->next;
+        if (!is_ours(lanes, job) || !atomic_load(&job->is_cancelled)) {
+            before = job;
+            continue;
+        }
+        srv_queue_unlink(lanes->queue, job, before);
+        job->is_listed = false;
+        job->next = *out;
+        *out = job;
+    }
+}
+
+/* The next text of the job goes into the pass. *out_fits false: it does not any more. */
+static clf_status take_item(srv_rows_lanes *lanes, srv_job *job, bool *out_fits)
+{
+    srv_item *item = &job->rows.items[job->rows.given];
+    *out_fits = lanes->given_count == 0 || lanes->given_tokens + item->count <= lanes->pass_tokens;
+    if (!*out_fits)
+        return CLF_OK;
+    CLF_TRY(clfi_grow(&lanes->given, &lanes->given_capacity, lanes->given_count + 1, sizeof *lanes->given, "texts"));
+    if (job->began_ns == 0) {
+        srv_queue_begin(lanes->queue, job);
+        srv_observe(lanes->metrics, SRV_HISTOGRAM_WAIT, (double)(job->began_ns - job->came_ns) * 1e-9);
+    }
+    lanes->given[lanes->given_count++] = item;
+    lanes->given_tokens += item->count;
+    job->rows.given++;
+    return CLF_OK;
+}
+
+/* A turn: one text of each job of the kind. *out_full: the pass is. */
+static clf_status take_turn(srv_rows_lanes *lanes, const srv_row_kind *kind, bool *out_any, bool *out_full)
+{
+    srv_job *before = NULL, *next;
+    *out_any = false;
+    for (srv_job *job = lanes->queue->first; job && !*out_full; job = next) {
+        bool fits = true;
+        next = job->next;
+        if (is_ours(lanes, job) && is_same_kind(&job->rows.kind, kind)) {
+            CLF_TRY(take_item(lanes, job, &fits));
+            *out_full = !fits;
+            *out_any |= fits;
+        }
+        if (fits && is_ours(lanes, job) && job->rows.given == job->rows.count) {
+            srv_queue_unlink(lanes->queue, job, before);
+            job->is_listed = false;
+        } else {
+            before = job;
+        }
+    }
+    return CLF_OK;
+}
+
+/* Fills the pass from the jobs of the kind that the longest waiting job has. *out_kind->task 0: none waits. */
+static clf_status fill(srv_rows_lanes *lanes, srv_row_kind *out_kind, srv_job **out_cancelled)
+{
+    bool any = true, is_full = false;
+    clf_status st = CLF_OK;
+    *out_kind = (srv_row_kind){.task = 0};
+    *out_cancelled = NULL;
+    lanes->given_count = lanes->given_tokens = 0;
+    pthread_mutex_lock(&lanes->queue->lock);
+    take_cancelled(lanes, out_cancelled);
+    for (srv_job *job = lanes->queue->first; job && out_kind->task == 0; job = job->next)
+        if (is_ours(lanes, job))
+            *out_kind = job->rows.kind;
+    while (st == CLF_OK && out_kind->task && any && !is_full)
+        st = take_turn(lanes, out_kind, &any, &is_full);
+    pthread_mutex_unlock(&lanes->queue->lock);
+    return st;
+}
+
+static clf_status run(srv_rows_lanes *lanes, const srv_row_kind *kind)
+{
+    clf_row_packer *packer;
+    clf_status st = find_packer(lanes, kind, &packer);
+    CLF_TRY(st);
+    for (size_t i = 0; i < lanes->given_count && st == CLF_OK; i++) {
+        const srv_item *item = lanes->given[i];
+        const clf_tokens tokens = {item->ids, item->ids + item->count, item->count};
+        st = clfi_row_packer_add(packer, &(clf_row_item){.tag = i, .tokens = &tokens});
+    }
+    while (st == CLF_OK && clfi_row_packer_load(packer) > 0)
+        st = clfi_row_packer_step(packer);
+    if (st != CLF_OK)
+        drop_packer(lanes, packer);
+    return st;
+}
+
+clf_status srv_rows_lanes_step(srv_rows_lanes *lanes, bool *out_worked)
+{
+    srv_row_kind kind;
+    srv_job *cancelled, *next;
+    clf_status st = fill(lanes, &kind, &cancelled);
+    for (srv_job *job = cancelled; job; job = next) {
+        next = job->next;
+        srv_job_finish(job, NULL);
+        settle(lanes, job);
+    }
+    const uint64_t start = clfi_now_ns();
+    const size_t texts = lanes->given_count, tokens = lanes->given_tokens;
+    *out_worked = texts > 0;
+    if (st == CLF_OK && texts > 0)
+        st = run(lanes, &kind);
+    fail_given(lanes, st);
+    if (texts > 0) {
+        srv_count_pass(lanes->metrics, (double)(clfi_now_ns() - start) * 1e-9, texts, tokens);
+        srv_count(lanes->metrics, SRV_COUNTER_TEXTS, texts);
+        srv_count(lanes->metrics, SRV_COUNTER_INPUT_TOKENS, tokens);
+    }
+    return st;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Start, work and end of the server. */
+#include "serve/server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "serve/http.h"
+#include "serve/listen.h"
+#include "serve/log.h"
+
+enum { KEY_BYTES = 4096, TICK_MS = 20, MORE_SECONDS = 30 };
+
+typedef struct server {
+    srv_state state;
+    srv_http *http;
+    srv_log log;
+    clf_str key, address;
+    sigset_t signals;
+} server;
+
+/* ---- Options ---- */
+
+/* From the file, else from CLF_API_KEY; without the end of its line. Stays empty where neither is given. */
+static clf_status read_key(const srv_options *options, clf_str *key)
+{
+    const char *variable = getenv("CLF_API_KEY");
+    if (options->key_file)
+        CLF_TRY(clfi_file_read(options->key_file, KEY_BYTES, key));
+    else if (variable)
+        CLF_TRY(clfi_str_append_text(key, variable));
+    while (key->length > 0 && (key->data[key->length - 1] == '\n' || key->data[key->length - 1] == '\r'))
+        key->data[--key->length] = '\0';
+    if ((options->key_file || variable) && (key->length == 0 || strlen(clfi_str_text(key)) != key->length))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected a key, found an empty one", options->key_file ? options->key_file : "CLF_API_KEY");
+    if (strpbrk(clfi_str_text(key), "\r\n"))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected one line", options->key_file ? options->key_file : "CLF_API_KEY");
+    return CLF_OK;
+}
+
+static void allow_connections(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+        (void)!setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* ---- Signals ---- */
+
+static void block_signals(server *s)
+{
+    sigemptyset(&s->signals);
+    sigaddset(&s->signals, SIGTERM);
+    sigaddset(&s->signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Waits for a moment; whether one of the signals came. */
+static bool signal_came(const server *s)
+{
+    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
+    return sigtimedwait(&s->signals, NULL, &tick) > 0;
+}
+
+static _Noreturn void end_at_once(void)
+{
+    clfi_atomic_remove_named();
+    _exit(128 + SIGTERM);
+}
+
+/* ---- Work ---- */
+
+/* Until the worker is ready. *out_ended: a signal came before. */
+static clf_status wait_until_ready(server *s, bool *out_ended)
+{
+    clf_status st;
+    const char *reason;
+    *out_ended = false;
+    for (;;) {
+        switch (srv_worker_get_state(s->state.worker, &st, &reason)) {
+        case SRV_WORKER_READY:
+            return CLF_OK;
+        case SRV_WORKER_FAILED:
+            CLF_FAIL(st, "%s", reason);
+        case SRV_WORKER_LOADS:
+            break;
+        }
+        if (signal_came(s)) {
+            *out_ended = true;
+            return CLF_OK;
+        }
+    }
+}
+
+static clf_status tell_ready(server *s)
+{
+    printf("clformer serve: listening on %s\n", clfi_str_text(&s->address));
+    if (fflush(stdout) != 0)
+        CLF_FAIL(CLF_IO, "serve: standard output cannot be written");
+    srv_notify("READY=1");
+    srv_log_event(&s->log, "ready");
+    return CLF_OK;
+}
+
+/* Answers what is under way. */
+static void drain(server *s)
+{
+    const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();
+    atomic_store(&s->state.is_draining, true);
+    srv_notify("STOPPING=1");
+    srv_log_event(&s->log, "ending: requests that are under way are answered");
+    srv_http_quiesce(s->http);
+    while (atomic_load(&s->state.in_flight) > 0 && clfi_now_ns() - start < most)
+        if (signal_came(s))
+            end_at_once();
+}
+
+static clf_status serve(server *s)
+{
+    bool ended;
+    CLF_TRY(wait_until_ready(s, &ended));
+    if (ended) {
+        clfi_atomic_remove_named();
+        _exit(EXIT_SUCCESS); /* kernels may be compiled for minutes */
+    }
+    atomic_store(&s->state.is_ready, true);
+    CLF_TRY(tell_ready(s));
+    while (!signal_came(s)) {
+    }
+    drain(s);
+    return CLF_OK;
+}
+
+static clf_status start(server *s, clf_context *context, const clf_model_params *params, const srv_options *options)
+{
+    int socket;
+    CLF_TRY(read_key(options, &s->key));
+    CLF_TRY(srv_listen(options->host, options->port, &socket, &s->address));
+    const srv_worker_params worker = {.context = context,
+                                      .models = &s->state.models,
+                                      .model_params = *params,
+                                      .queue = &s->state.queue,
+                                      .metrics = &s->state.metrics,
+                                      .places = options->places,
+                                      .log = srv_log_event,
+                                      .log_user = &s->log};
+    const srv_http_params http = {.state = &s->state,
+                                  .socket = socket,
+                                  .key = s->key.length ? clfi_str_text(&s->key) : NULL,
+                                  .log = srv_log_access,
+                                  .log_user = &s->log};
+    clf_status st = srv_worker_start(&worker, &s->state.worker);
+    if (st == CLF_OK)
+        st = srv_http_start(&http, &s->http);
+    if (st != CLF_OK)
+        close(socket);
+    return st;
+}
+
+clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count)
+{
+    server s = {.state = {.options = options}, .log = {options->log_json != 0}, .key = CLF_STR_INIT, .address = CLF_STR_INIT};
+    char reason[CLFI_REASON_BYTES];
+    allow_connections();
+    block_signals(&s);
+    srv_queue_init(&s.state.queue, options->max_queue);
+    srv_metrics_init(&s.state.metrics);
+    clf_status st = srv_models_name(words, count, &s.state.models);
+    if (st == CLF_OK)
+        st = start(&s, context, params, options);
+    if (st == CLF_OK)
+        st = serve(&s);
+    clfi_reason_keep(reason);
+    srv_http_stop(s.http);
+    srv_queue_close(&s.state.queue);
+    srv_worker_join(s.state.worker);
+    srv_models_free(&s.state.models);
+    srv_queue_destroy(&s.state.queue);
+    srv_metrics_destroy(&s.state.metrics);
+    clfi_str_free(&s.key);
+    clfi_str_free(&s.address);
+    clfi_reason_restore(reason);
+    return st;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The server as a whole: from listening to the end. */
+#ifndef CLFI_SERVE_SERVER_H
+#define CLFI_SERVE_SERVER_H
+
+#include "serve/call.h"
+
+/* Loads the models on the context, answers until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the
+ * process at once. words: MODEL or NAME=path, [count]. INVALID_ARGUMENT: options or words. IO: the port. Others: loading a model. */
+clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count);
+
+#endif

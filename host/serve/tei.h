@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The routes of Text Embeddings Inference. */
+#ifndef CLFI_SERVE_TEI_H
+#define CLFI_SERVE_TEI_H
+
+#include "serve/call.h"
+
+bool srv_tei_embed(srv_call *call);
+bool srv_tei_rerank(srv_call *call);
+bool srv_tei_predict(srv_call *call);
+bool srv_tei_similarity(srv_call *call);
+bool srv_tei_root(srv_call *call); /* POST /: by the task of the first model and the shape of the body */
+
+#endif

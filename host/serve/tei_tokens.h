@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* TEI's routes that need no device: tokens, texts of tokens, and what the first model is. */
+#ifndef CLFI_SERVE_TEI_TOKENS_H
+#define CLFI_SERVE_TEI_TOKENS_H
+
+#include "serve/call.h"
+
+bool srv_tei_tokenize(srv_call *call);
+bool srv_tei_decode(srv_call *call);
+bool srv_tei_info(srv_call *call);
+
+#endif

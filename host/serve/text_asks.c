@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs for language models. */
+#include "serve/text_asks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/json.h"
+#include "model/chat_prompt.h"
+#include "model/generation.h"
+#include "model/model.h"
+#include "serve/fields.h"
+
+uint64_t srv_random_seed(void)
+{
+    uint64_t seed = clfi_now_ns();
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = clfi_now_ns();
+    return seed >> 1;
+}
+
+const char *srv_finish_word(clf_finish finish)
+{
+    return finish == CLF_FINISH_LENGTH ? "length" : "stop";
+}
+
+size_t srv_texts_prompt_tokens(const srv_job *job)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < job->texts.count; i++)
+        sum += job->texts.parts[i].id_count;
+    return sum;
+}
+
+size_t srv_texts_tokens(const srv_job *job)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < job->texts.count; i++)
+        sum += job->texts.parts[i].tokens;
+    return sum;
+}
+
+bool srv_texts_begin(srv_call *call, const srv_model *model, const clf_generate_params *params, size_t count)
+{
+    srv_job *job;
+    if (srv_job_create(model, &job) != CLF_OK)
+        return srv_refuse_memory(call);
+    call->job = job;
+    job->body = call->body;
+    call->body = NULL;
+    job->texts.params = *params;
+    job->texts.end_of_turn = -1;
+    return srv_job_set_parts(job, count) == CLF_OK || srv_refuse_memory(call);
+}
+
+/* Takes the ids of a prompt that fits the model's positions. */
+static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t count, const char *field)
+{
+    srv_text_part *part = &call->job->texts.parts[index];
+    const clf_model *model = call->job->model->model;
+    const bool has_source = model->network->config.decoder.has_source;
+    const size_t most = (size_t)(has_source ? model->network->config.source.max_positions : model->network->config.target.max_positions - 1);
+    if (count == 0)
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
+    if (count > most)
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens are more than the model's context of %zu has room for",
+                          field, count, most + !has_source);
+    if (clfi_alloc(count, sizeof *part->ids, "prompt", &part->ids) != CLF_OK)
+        return srv_refuse_memory(call);
+    memcpy(part->ids, ids, count * sizeof *ids);
+    part->id_count = count;
+    return true;
+}
+
+bool srv_texts_add_prompt(srv_call *call, size_t index, clf_text text, const char *field)
+{
+    clf_encoding encoding = CLF_ENCODING_INIT;
+    const clf_status st = clfi_generation_encode(call->job->model->model, &call->job->texts.params, &text, &encoding);
+    bool ok = st == CLF_OK && set_ids(call, index, encoding.ids, encoding.length, field);
+    if (st != CLF_OK)
+        ok = srv_refuse_status(&call->error, st, field);
+    clfi_encoding_free(&encoding);
+    return ok;
+}
+
+bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const char *field)
+{
+    const size_t count = json_array_size(ids), vocabulary = call->job->model->vocabulary;
+    int32_t *tokens;
+    char found[CLFI_JSON_FOUND_BYTES];
+    bool ok = true;
+    if (clfi_alloc(count, sizeof *tokens, "token ids", &tokens) != CLF_OK)
+        return srv_refuse_memory(call);
+    for (size_t i = 0; i < count && ok; i++) {
+        const json_t *id = json_array_get(ids, i);
+        ok = json_is_integer(id) && json_integer_value(id) >= 0 && json_integer_value(id) < (json_int_t)vocabulary;
+        if (ok)
+            tokens[i] = (int32_t)json_integer_value(id);
+        else
+            srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s: token id %zu is outside the model's vocabulary of %zu: found %s", field, i,
+                       vocabulary, clfi_json_found(id, found));
+    }
+    ok = ok && set_ids(call, index, tokens, count, field);
+    free(tokens);
+    return ok;
+}
+
+/* ---- Conversations ---- */
+
+/* Texts of messages in one piece of memory, since contents may come in parts. */
+typedef struct talk {
+    clf_message *messages;
+    size_t count;
+    clf_str *joined; /* [count]: contents that came in several parts */
+} talk;
+
+static bool refuse_message(srv_call *call, const char *field, size_t index, const char *what, const json_t *found)
+{
+    char text[CLFI_JSON_FOUND_BYTES];
+    return srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s[%zu]: %s, found %s", field, index, what, clfi_json_found(found, text));
+}
+
+static bool join_parts(srv_call *call, talk *t, size_t index, const json_t *content, const char *field)
+{
+    for (size_t i = 0; i < json_array_size(content); i++) {
+        const json_t *part = json_array_get(content, i), *type = json_object_get(part, "type"), *text = json_object_get(part, "text");
+        if (!json_is_string(type) || strcmp(json_string_value(type), "text") != 0 || !json_is_string(text))
+            return refuse_message(call, field, index, "content: expected parts {\"type\": \"text\", \"text\": ...} alone",
+                                  json_is_string(type) ? type : part);
+        if (clfi_str_append(&t->joined[index], json_string_value(text), json_string_length(text)) != CLF_OK)
+            return srv_refuse_memory(call);
+    }
+    t->messages[index].content = (clf_text){clfi_str_text(&t->joined[index]), t->joined[index].length};
+    return true;
+}
+
+static bool read_message(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
+{
+    static const char *const roles[][2] = {{"system", "system"}, {"developer", "system"}, {"user", "user"}, {"assistant", "assistant"}};
+    const json_t *role = srv_field(message, "role"), *content = srv_field(message, "content");
+    if (!json_is_object(message))
+        return refuse_message(call, field, index, "expected an object with role and content", message);
+    for (size_t i = 0; i < COUNT(roles) && json_is_string(role); i++)
+        if (strcmp(json_string_value(role), roles[i][0]) == 0)
+            t->messages[index].role = roles[i][1];
+    if (!t->messages[index].role)
+        return refuse_message(call, field, index, "role: expected system, developer, user or assistant", role);
+    if (srv_field(message, "tool_calls") || srv_field(message, "images"))
+        return refuse_message(call, field, index, "tool_calls and images: not supported: expected no such field", message);
+    if (json_is_array(content) && json_array_size(content) > 0)
+        return join_parts(call, t, index, content, field);
+    if (!json_is_string(content))
+        return refuse_message(call, field, index, "content: expected a text or a list of parts that are texts", content);
+    t->messages[index].content = srv_text(content);
+    return true;
+}
+
+static bool make_prompt(srv_call *call, const talk *t, const char *field)
+{
+    srv_model *model = (srv_model *)(uintptr_t)call->job->model; /* its lock alone is changed */
+    const int32_t *ids;
+    size_t count;
+    pthread_mutex_lock(&model->chat_lock);
+    const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, false, &ids, &count);
+    const bool ok = st == CLF_OK ? set_ids(call, 0, ids, count, field) : srv_refuse_status(&call->error, st, field);
+    call->job->texts.end_of_turn = clfi_chat_prompt_end(model->chat);
+    pthread_mutex_unlock(&model->chat_lock);
+    return ok;
+}
+
+bool srv_texts_add_messages(srv_call *call, const json_t *messages, const char *field)
+{
+    talk t = {.count = json_array_size(messages)};
+    char found[CLFI_JSON_FOUND_BYTES];
+    bool ok = true;
+    if (t.count == 0)
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s: expected a list of one message or more, found %s", field,
+                          clfi_json_found(messages, found));
+    if (clfi_alloc(t.count, sizeof *t.messages, "messages", &t.messages) != CLF_OK)
+        return srv_refuse_memory(call);
+    if (clfi_alloc(t.count, sizeof *t.joined, "messages", &t.joined) != CLF_OK) {
+        free(t.messages);
+        return srv_refuse_memory(call);
+    }
+    for (size_t i = 0; i < t.count && ok; i++)
+        ok = read_message(call, &t, i, json_array_get(messages, i), field);
+    ok = ok && make_prompt(call, &t, field);
+    for (size_t i = 0; i < t.count; i++)
+        clfi_str_free(&t.joined[i]);
+    free(t.joined);
+    free(t.messages);
+    return ok;
+}
+
+/* ---- Stop texts ---- */
+
+bool srv_texts_set_stops(srv_call *call, const json_t *stops)
+{
+    srv_texts *texts = &call->job->texts;
+    const size_t count = json_is_string(stops) ? 1 : json_array_size(stops);
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (!stops)
+        return true;
+    if (!json_is_string(stops) && (!json_is_array(stops) || count > SRV_MOST_STOPS))
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, "stop", "stop: expected a text or a list of up to %d texts, found %s",
+                          SRV_MOST_STOPS, clfi_json_found(stops, found));
+    if (clfi_alloc(count, sizeof *texts->stops, "stop texts", &texts->stops) != CLF_OK)
+        return srv_refuse_memory(call);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *stop = json_is_string(stops) ? stops : json_array_get(stops, i);
+        if (!json_is_string(stop) || json_string_length(stop) == 0)
+            return srv_refuse(&call->error, SRV_FAULT_INVALID, "stop", "stop: entry %zu: expected a text that is not empty, found %s", i,
+                              clfi_json_found(stop, found));
+        texts->stops[i] = srv_text(stop);
+    }
+    texts->params.stops = texts->stops;
+    texts->params.stop_count = count;
+    return true;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps of generation for jobs. */
+#include "serve/texts_lane.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "model/decode_batch.h"
+#include "model/scheduler.h"
+
+struct srv_texts_lane {
+    const srv_model *model;
+    clf_session *session;
+    srv_queue *queue;
+    srv_metrics *metrics;
+    size_t places;
+    clf_scheduler *scheduler; /* NULL: a step has failed, the next one makes a new one */
+    srv_job *running;         /* by srv_job.next */
+};
+
+clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t places,
+                                 srv_texts_lane **out)
+{
+    srv_texts_lane *lane;
+    CLF_TRY(clfi_alloc(1, sizeof *lane, "texts", &lane));
+    *lane = (srv_texts_lane){.model = model, .session = session, .queue = queue, .metrics = metrics};
+    lane->places = places ? places : CLFI_BATCH_SEQUENCES;
+    *out = lane;
+    return CLF_OK;
+}
+
+/* The worker lets go of a job. */
+static void end_job(srv_texts_lane *lane, srv_job *job, const srv_error *error)
+{
+    for (size_t i = 0; i < job->texts.count; i++) {
+        clf_request_destroy(job->texts.parts[i].request);
+        job->texts.parts[i].request = NULL;
+    }
+    srv_job_finish(job, error);
+    srv_queue_end(lane->queue, job->began_ns != 0);
+    srv_job_release(job);
+}
+
+/* All that runs ends as failed, and its scheduler with it. */
+static void fail_running(srv_texts_lane *lane, clf_status status)
+{
+    srv_error error;
+    srv_job *next;
+    srv_refuse_status(&error, status, NULL);
+    if (error.fault == SRV_FAULT_INVALID)
+        error.fault = SRV_FAULT_BACKEND;
+    clfi_scheduler_destroy(lane->scheduler);
+    lane->scheduler = NULL;
+    for (srv_job *job = lane->running; job; job = next) {
+        next = job->next;
+        end_job(lane, job, &error);
+    }
+    lane->running = NULL;
+}
+
+void srv_texts_lane_destroy(srv_texts_lane *lane)
+{
+    if (!lane)
+        return;
+    fail_running(lane, clfi_fail(CLF_CANCELLED, "the server ends"));
+    free(lane);
+}
+
+/* ---- Steps of a text ---- */
+
+/* A clf_generate_callback; user is a srv_text_part. */
+static int on_token(void *user, const clf_generated *step)
+{
+    srv_text_part *part = user;
+    srv_job *job = part->job;
+    clf_status st;
+    pthread_mutex_lock(&job->lock);
+    if (job->first_ns == 0 && step->token >= 0)
+        job->first_ns = clfi_now_ns();
+    st = clfi_str_append(&part->text, step->text.data, step->text.size);
+    part->tokens += step->token >= 0;
+    if (step->finish != CLF_FINISH_NONE) {
+        part->finish = step->finish;
+        job->texts.ended++;
+    }
+    pthread_mutex_unlock(&job->lock);
+    if (st == CLF_OK && step->text.size)
+        srv_job_tell(job);
+    return st != CLF_OK || atomic_load(&job->is_cancelled);
+}
+
+/* ---- Joining ---- */
+
+static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
+{
+    srv_text_part *part = &job->texts.parts[index];
+    const clf_prompt prompt = {.ids = part->ids, .id_count = part->id_count};
+    clf_generate_params params = job->texts.params;
+    params.seed += index;
+    CLF_TRY(clfi_request_create(lane->session, &params, &prompt, index, on_token, part, &part->request));
+    part->request->end_of_turn = job->texts.end_of_turn;
+    return clfi_scheduler_add(lane->scheduler, part->request);
+}
+
+/* A failure concerns the job alone, unless requests of it run already: then it is told by their end. */
+static void start_job(srv_texts_lane *lane, srv_job *job)
+{
+    for (size_t i = 0; i < job->texts.count; i++) {
+        srv_text_part *part = &job->texts.parts[i];
+        const clf_status st = start_part(lane, job, i);
+        if (st == CLF_OK) {
+            srv_count(lane->metrics, SRV_COUNTER_INPUT_TOKENS, part->id_count);
+            continue;
+        }
+        pthread_mutex_lock(&job->lock);
+        srv_refuse_status(&job->error, st, NULL);
+        for (size_t k = i; k < job->texts.count; k++)
+            job->texts.parts[k].finish = CLF_FINISH_REFUSED;
+        job->texts.ended += job->texts.count - i;
+        pthread_mutex_unlock(&job->lock);
+        atomic_store(&job->is_cancelled, true);
+        break;
+    }
+    job->next = lane->running;
+    lane->running = job;
+}
+
+/* The next job of the model that waits; a cancelled one too. NULL: none, or only such that have no place. */
+static srv_job *take_job(srv_texts_lane *lane, bool has_place)
+{
+    srv_job *before = NULL, *job;
+    pthread_mutex_lock(&lane->queue->lock);
+    for (job = lane->queue->first; job; before = job, job = job->next)
+        if (!srv_job_is_rows(job) && job->model == lane->model && (has_place || atomic_load(&job->is_cancelled)))
+            break;
+    if (job) {
+        srv_queue_unlink(lane->queue, job, before);
+        job->is_listed = false;
+        if (!atomic_load(&job->is_cancelled)) {
+            srv_queue_begin(lane->queue, job);
+            srv_observe(lane->metrics, SRV_HISTOGRAM_WAIT, (double)(job->began_ns - job->came_ns) * 1e-9);
+        }
+    }
+    pthread_mutex_unlock(&lane->queue->lock);
+    return job;
+}
+
+static void take_jobs(srv_texts_lane *lane)
+{
+    srv_job *job;
+    while ((job = take_job(lane, clfi_scheduler_load(lane->scheduler) < lane->places)))
+        if (job->began_ns)
+            start_job(lane, job);
+        else
+            end_job(lane, job, NULL);
+}
+
+/* ---- Leaving ---- */
+
+static void cancel_requests(const srv_texts_lane *lane)
+{
+    for (const srv_job *job = lane->running; job; job = job->next)
+        for (size_t i = 0; i < job->texts.count && atomic_load(&job->is_cancelled); i++)
+            clf_request_cancel(job->texts.parts[i].request);
+}
+
+/* Why the first refused text of a job was. */
+static const srv_error *fault_of(const srv_job *job, srv_error *error)
+{
+    if (job->error.fault != SRV_FAULT_NONE)
+        return &job->error;
+    for (size_t i = 0; i < job->texts.count; i++) {
+        const clf_request *request = job->texts.parts[i].request;
+        if (request && request->finish == CLF_FINISH_REFUSED) {
+            srv_refuse(error, request->status == CLF_OUT_OF_MEMORY ? SRV_FAULT_INVALID : SRV_FAULT_BACKEND, NULL, "%s", request->reason);
+            return error;
+        }
+    }
+    return NULL;
+}
+
+static void count_job(const srv_texts_lane *lane, const srv_job *job)
+{
+    size_t tokens = 0;
+    for (size_t i = 0; i < job->texts.count; i++)
+        tokens += job->texts.parts[i].tokens;
+    srv_count(lane->metrics, SRV_COUNTER_OUTPUT_TOKENS, tokens);
+    if (job->first_ns)
+        srv_observe(lane->metrics, SRV_HISTOGRAM_FIRST_TOKEN, (double)(job->first_ns - job->came_ns) * 1e-9);
+}
+
+static void end_jobs(srv_texts_lane *lane)
+{
+    for (srv_job **at = &lane->running; *at;) {
+        srv_job *job = *at;
+        srv_error error = {.fault = SRV_FAULT_NONE};
+        if (job->texts.ended < job->texts.count) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        count_job(lane, job);
+        end_job(lane, job, fault_of(job, &error));
+    }
+}
+
+clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
+{
+    const clf_scheduler_params params = {.places = lane->places};
+    if (!lane->scheduler)
+        CLF_TRY(clfi_scheduler_create(lane->session, &params, &lane->scheduler));
+    take_jobs(lane);
+    cancel_requests(lane);
+    const size_t load = clfi_scheduler_load(lane->scheduler);
+    *out_worked = lane->running != NULL;
+    if (load > 0) {
+        const uint64_t start = clfi_now_ns();
+        const clf_status st = clfi_scheduler_step(lane->scheduler);
+        srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load < lane->places ? load : lane->places, 0);
+        if (st != CLF_OK) {
+            fail_running(lane, st);
+            return st;
+        }
+    }
+    end_jobs(lane);
+    return CLF_OK;
+}

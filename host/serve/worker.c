@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker of a device. */
+#include "serve/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "model/packing.h"
+#include "serve/rows_lane.h"
+#include "serve/texts_lane.h"
+#include "serve/warm_up.h"
+
+typedef struct engine {
+    clf_session *session;
+    srv_rows_lanes *rows;  /* NULL: the model makes no rows */
+    srv_texts_lane *texts; /* NULL: it writes no texts */
+} engine;
+
+struct srv_worker {
+    srv_worker_params params;
+    pthread_t thread;
+    engine *engines; /* [models] */
+    pthread_mutex_t lock; /* guards what follows */
+    srv_worker_state state;
+    clf_status status;
+    char reason[CLFI_REASON_BYTES];
+    double device_bytes;
+};
+
+static void set_state(srv_worker *worker, srv_worker_state state, clf_status status)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->state = state;
+    worker->status = status;
+    snprintf(worker->reason, sizeof worker->reason, "%s", status == CLF_OK ? "" : clf_last_error());
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void note_memory(srv_worker *worker)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(worker->params.context, &stats);
+    pthread_mutex_lock(&worker->lock);
+    worker->device_bytes = (double)stats.device_bytes + (double)stats.mapped_bytes;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* ---- Loading ---- */
+
+static clf_status open_engine(srv_worker *worker, srv_model *model, engine *out)
+{
+    const srv_worker_params *p = &worker->params;
+    char line[256];
+    const uint64_t start = clfi_now_ns();
+    CLF_TRY(srv_model_load(model, p->context, &p->model_params));
+    CLF_TRY(clf_session_create(model->model, p->context, &out->session));
+    if (model->tasks & (SRV_TASK_EMBED | SRV_TASK_RERANK | SRV_TASK_PREDICT))
+        CLF_TRY(srv_rows_lanes_create(model, out->session, p->queue, p->metrics, clfi_batch_tokens(p->context), &out->rows));
+    if (model->tasks & SRV_TASK_COMPLETE)
+        CLF_TRY(srv_texts_lane_create(model, out->session, p->queue, p->metrics, p->places, &out->texts));
+    const uint64_t loaded = clfi_now_ns();
+    CLF_TRY(srv_warm_up(model, out->session));
+    const clf_memory_plan *plan = clf_model_get_memory_plan(model->model);
+    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB", model->id,
+             srv_task_word(model->tasks), (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9,
+             (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6);
+    p->log(p->log_user, line);
+    return CLF_OK;
+}
+
+static clf_status open_all(srv_worker *worker)
+{
+    const srv_models *models = worker->params.models;
+    CLF_TRY(clfi_alloc(models->count, sizeof *worker->engines, "models", &worker->engines));
+    for (size_t i = 0; i < models->count; i++) {
+        const clf_status st = open_engine(worker, &models->items[i], &worker->engines[i]);
+        if (st != CLF_OK)
+            return clfi_fail_prefix(st, "model %s", models->items[i].id);
+    }
+    note_memory(worker);
+    return CLF_OK;
+}
+
+static void close_all(srv_worker *worker)
+{
+    for (size_t i = 0; worker->engines && i < worker->params.models->count; i++) {
+        engine *e = &worker->engines[i];
+        srv_rows_lanes_destroy(e->rows);
+        srv_texts_lane_destroy(e->texts);
+        clf_session_destroy(e->session);
+    }
+    free(worker->engines);
+}
+
+/* ---- Work ---- */
+
+static void tell_failure(srv_worker *worker, const srv_model *model)
+{
+    char line[CLFI_REASON_BYTES + 128];
+    snprintf(line, sizeof line, "model %s: %s", model->id, clf_last_error());
+    worker->params.log(worker->params.log_user, line);
+}
+
+/* A pass for each model that has work. */
+static bool work(srv_worker *worker)
+{
+    const srv_models *models = worker->params.models;
+    bool any = false;
+    for (size_t i = 0; i < models->count; i++) {
+        engine *e = &worker->engines[i];
+        bool worked = false;
+        if (e->rows && srv_rows_lanes_step(e->rows, &worked) != CLF_OK)
+            tell_failure(worker, &models->items[i]);
+        any |= worked;
+        worked = false;
+        if (e->texts && srv_texts_lane_step(e->texts, &worked) != CLF_OK)
+            tell_failure(worker, &models->items[i]);
+        any |= worked;
+    }
+    return any;
+}
+
+/* Waits for jobs. False: the queue is closed and empty. */
+static bool wait_for_jobs(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->is_closed)
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    const bool goes_on = queue->first != NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return goes_on;
+}
+
+static void *run(void *user)
+{
+    srv_worker *worker = user;
+    const clf_status st = open_all(worker);
+    set_state(worker, st == CLF_OK ? SRV_WORKER_READY : SRV_WORKER_FAILED, st);
+    while (st == CLF_OK && wait_for_jobs(worker->params.queue)) {
+        while (work(worker)) {
+        }
+        note_memory(worker);
+    }
+    close_all(worker);
+    return NULL;
+}
+
+clf_status srv_worker_start(const srv_worker_params *params, srv_worker **out)
+{
+    srv_worker *worker;
+    CLF_TRY(clfi_alloc(1, sizeof *worker, "worker", &worker));
+    worker->params = *params;
+    pthread_mutex_init(&worker->lock, NULL);
+    const int fault = pthread_create(&worker->thread, NULL, run, worker);
+    if (fault != 0) {
+        pthread_mutex_destroy(&worker->lock);
+        free(worker);
+        CLF_FAIL(CLF_IO, "thread of a device: %s", strerror(fault));
+    }
+    *out = worker;
+    return CLF_OK;
+}
+
+srv_worker_state srv_worker_get_state(srv_worker *worker, clf_status *out_status, const char **out_reason)
+{
+    pthread_mutex_lock(&worker->lock);
+    const srv_worker_state state = worker->state;
+    if (out_status)
+        *out_status = worker->status;
+    if (out_reason)
+        *out_reason = worker->reason;
+    pthread_mutex_unlock(&worker->lock);
+    return state;
+}
+
+double srv_worker_device_bytes(srv_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    const double bytes = worker->device_bytes;
+    pthread_mutex_unlock(&worker->lock);
+    return bytes;
+}
+
+void srv_worker_join(srv_worker *worker)
+{
+    if (!worker)
+        return;
+    pthread_join(worker->thread, NULL);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that works a device: it loads the models, runs each once, and then does the jobs of the queue until that is closed. */
+#ifndef CLFI_SERVE_WORKER_H
+#define CLFI_SERVE_WORKER_H
+
+#include "serve/metrics.h"
+#include "serve/models.h"
+#include "serve/queue.h"
+
+typedef enum srv_worker_state { SRV_WORKER_LOADS, SRV_WORKER_READY, SRV_WORKER_FAILED } srv_worker_state;
+
+typedef struct srv_worker_params {
+    clf_context *context; /* the worker's alone from the start to srv_worker_join */
+    srv_models *models;   /* loaded by the worker, constant once it is ready */
+    clf_model_params model_params;
+    srv_queue *queue;
+    srv_metrics *metrics;
+    size_t places; /* texts that a language model writes together; 0: as the library has it */
+    void (*log)(void *user, const char *text); /* lines about loading and failures */
+    void *log_user;
+} srv_worker_params;
+
+typedef struct srv_worker srv_worker;
+
+/* Starts the thread. IO: there is none. */
+clf_status srv_worker_start(const srv_worker_params *params, srv_worker **out);
+
+/* *reason (may be NULL): why it failed. */
+srv_worker_state srv_worker_get_state(srv_worker *worker, clf_status *out_status, const char **out_reason);
+
+/* Ends the thread once the queue is closed. NULL is a no-op. */
+void srv_worker_join(srv_worker *worker);
+
+/* Bytes on the device now; 0 before it is ready. */
+double srv_worker_device_bytes(srv_worker *worker);
+
+#endif
