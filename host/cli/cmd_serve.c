@@ -39,8 +39,10 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     options.port = (size_t)port;
     options.log_json = log;
     session.sequences = options.places;
-    if (st == CLF_OK)
+    if (st == CLF_OK) {
+        srv_block_signals();
         st = cli_session_open(&session);
+    }
     if (st == CLF_OK) {
         const clf_model_params params = cli_session_model_params(&session);
         st = srv_run(session.context, &params, &options, argv, (size_t)positional);

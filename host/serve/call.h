@@ -61,7 +61,7 @@ struct srv_call {
     json_t *body;     /* NULL: a GET */
     srv_error error;  /* where `begin` or `answer` returns false */
     srv_reply reply;
-    srv_job *job;     /* a reference; NULL: the reply is there at once */
+    srv_job *job; /* a reference; NULL: the reply is there at once */
     srv_wire wire;
     bool (*answer)(srv_call *call); /* the job is over, and well: fills the reply */
     /* Of a stream, with the job's lock held: appends what is new to `out`; *ended: it was the last piece. */

@@ -11,8 +11,8 @@
 
 static json_t *result_of(const srv_call *call, size_t index)
 {
-    json_t *result = json_pack("{s:I, s:f}", "index", (json_int_t)index, "relevance_score",
-                               srv_sigmoid((double)call->job->rows.rows[index]));
+    json_t *result =
+        json_pack("{s:I, s:f}", "index", (json_int_t)index, "relevance_score", srv_sigmoid((double)call->job->rows.rows[index]));
     if (result && call->wire.returns_texts) {
         const clf_text text = srv_document_text(json_array_get(call->wire.texts, index));
         json_object_set_new(result, "document", json_pack("{s:o}", "text", json_stringn(text.data, text.size)));

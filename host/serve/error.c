@@ -10,10 +10,9 @@
 
 const srv_fault_words *srv_fault_row(srv_fault fault)
 {
-    static const srv_fault_words rows[] = {
-        [SRV_FAULT_NONE] = {200, "", NULL, 200, ""},
+    static const srv_fault_words rows[] = {[SRV_FAULT_NONE] = {200, "", NULL, 200, ""},
 #define SRV_ROW(id, status, type, code, tei_status, word) [SRV_FAULT_##id] = {status, type, code, tei_status, word},
-        SRV_FAULT_MAP(SRV_ROW)
+                                           SRV_FAULT_MAP(SRV_ROW)
 #undef SRV_ROW
     };
     return &rows[fault];

@@ -9,27 +9,27 @@
 
 /* id; HTTP status, type and code (NULL: none) of OpenAI's routes; HTTP status and error_type of TEI's routes. Clients repeat requests by
  * themselves after 408, 409, 429 and 5xx: no row of a request that never succeeds has one of these. */
-#define SRV_FAULT_MAP(X)                                                                               \
-    X(INVALID, 400, "invalid_request_error", NULL, 422, "validation")                                  \
-    X(EMPTY, 400, "invalid_request_error", NULL, 400, "empty")                                         \
-    X(TOO_LONG, 400, "invalid_request_error", "context_length_exceeded", 413, "validation")            \
-    X(TOKENIZER, 400, "invalid_request_error", NULL, 422, "tokenizer")                                 \
-    X(NO_MODEL, 404, "invalid_request_error", "model_not_found", 404, "validation")                    \
-    X(NO_ROUTE, 404, "invalid_request_error", "unknown_url", 404, "validation")                        \
-    X(METHOD, 405, "invalid_request_error", "method_not_allowed", 405, "validation")                   \
-    X(MESSAGE, 400, "invalid_request_error", "bad_http", 400, "validation")                            \
-    X(NOT_BUILT, 501, "invalid_request_error", "unknown_coding", 501, "validation")                    \
-    X(EXPECTATION, 417, "invalid_request_error", "unknown_expectation", 417, "validation")             \
-    X(BODY, 413, "invalid_request_error", "body_too_large", 413, "validation")                         \
-    X(URI, 414, "invalid_request_error", "uri_too_long", 414, "validation")                            \
-    X(HEADERS, 431, "invalid_request_error", "headers_too_large", 431, "validation")                   \
-    X(MEDIA, 415, "invalid_request_error", "unsupported_media_type", 415, "validation")                \
-    X(ORIGIN, 403, "invalid_request_error", "foreign_origin", 403, "validation")                         \
-    X(KEY, 401, "authentication_error", "invalid_api_key", 401, "validation")                          \
-    X(OVERLOADED, 429, "rate_limit_error", "overloaded", 429, "overloaded")                            \
-    X(BACKEND, 500, "server_error", NULL, 424, "backend")                                              \
-    X(DEVICE, 503, "server_error", "device_lost", 503, "unhealthy")                                    \
-    X(UNREADY, 503, "server_error", "not_ready", 503, "unhealthy")                                     \
+#define SRV_FAULT_MAP(X)                                                                    \
+    X(INVALID, 400, "invalid_request_error", NULL, 422, "validation")                       \
+    X(EMPTY, 400, "invalid_request_error", NULL, 400, "empty")                              \
+    X(TOO_LONG, 400, "invalid_request_error", "context_length_exceeded", 413, "validation") \
+    X(TOKENIZER, 400, "invalid_request_error", NULL, 422, "tokenizer")                      \
+    X(NO_MODEL, 404, "invalid_request_error", "model_not_found", 404, "validation")         \
+    X(NO_ROUTE, 404, "invalid_request_error", "unknown_url", 404, "validation")             \
+    X(METHOD, 405, "invalid_request_error", "method_not_allowed", 405, "validation")        \
+    X(MESSAGE, 400, "invalid_request_error", "bad_http", 400, "validation")                 \
+    X(NOT_BUILT, 501, "invalid_request_error", "unknown_coding", 501, "validation")         \
+    X(EXPECTATION, 417, "invalid_request_error", "unknown_expectation", 417, "validation")  \
+    X(BODY, 413, "invalid_request_error", "body_too_large", 413, "validation")              \
+    X(URI, 414, "invalid_request_error", "uri_too_long", 414, "validation")                 \
+    X(HEADERS, 431, "invalid_request_error", "headers_too_large", 431, "validation")        \
+    X(MEDIA, 415, "invalid_request_error", "unsupported_media_type", 415, "validation")     \
+    X(ORIGIN, 403, "invalid_request_error", "foreign_origin", 403, "validation")            \
+    X(KEY, 401, "authentication_error", "invalid_api_key", 401, "validation")               \
+    X(OVERLOADED, 429, "rate_limit_error", "overloaded", 429, "overloaded")                 \
+    X(BACKEND, 500, "server_error", NULL, 424, "backend")                                   \
+    X(DEVICE, 503, "server_error", "device_lost", 503, "unhealthy")                         \
+    X(UNREADY, 503, "server_error", "not_ready", 503, "unhealthy")                          \
     X(LATE, 504, "server_error", "timeout", 504, "backend")
 
 typedef enum srv_fault {

@@ -95,9 +95,12 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
 
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error)
 {
-    static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",     [SRV_ONLY_ONE] = "1",
-                                          [SRV_ONLY_ZERO] = "0",          [SRV_ONLY_EMPTY] = "nothing",
-                                          [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}", [SRV_ONLY_NOTHING] = "\"none\""};
+    static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",
+                                          [SRV_ONLY_ONE] = "1",
+                                          [SRV_ONLY_ZERO] = "0",
+                                          [SRV_ONLY_EMPTY] = "nothing",
+                                          [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}",
+                                          [SRV_ONLY_NOTHING] = "\"none\""};
     for (size_t i = 0; i < count; i++) {
         const json_t *value = srv_field(object, rows[i].key);
         char found[CLFI_JSON_FOUND_BYTES];
@@ -115,7 +118,10 @@ bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *erro
     if (st == CLF_OUT_OF_MEMORY)
         return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");
     if (st != CLF_OK)
-        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body is not JSON: %s", clf_last_error());
+        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body is not JSON: %s%s", clf_last_error(),
+                          strstr(clf_last_error(), "too big integer")
+                              ? ": no number here is so large; such a token id is outside the vocabulary of every model"
+                              : "");
     if (!json_is_object(root)) {
         char found[CLFI_JSON_FOUND_BYTES];
         srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body: expected a JSON object, found %s", clfi_json_found(root, found));

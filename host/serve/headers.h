@@ -11,7 +11,7 @@ enum { SRV_HEADER_BYTES = 24 << 10, SRV_URI_BYTES = 8 << 10 };
 
 typedef struct srv_headers {
     size_t bytes, hosts, lengths, codings;
-    uint64_t length;   /* Content-Length */
+    uint64_t length;                                       /* Content-Length */
     bool is_bad_name, is_bad_length, is_chunked, is_coded; /* coded: a content coding other than identity */
     bool expects, expects_other, is_json, has_type;
     const char *host, *origin, *authorization; /* borrowed; NULL: none */

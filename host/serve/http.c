@@ -17,16 +17,18 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "io/json.h"
+#include "serve/acceptor.h"
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/routes.h"
 #include "serve/watch.h"
 
-enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 64 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
+enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
 
 struct srv_http {
     srv_http_params params;
     struct MHD_Daemon *daemon;
+    srv_acceptor *acceptor; /* NULL: no more connections */
     srv_watch *watch;
     atomic_ulong next_id;
 };
@@ -38,9 +40,9 @@ typedef struct request {
     srv_call call;
     const srv_route *route; /* NULL: unknown path or method */
     clf_str body, stream;
-    size_t sent;          /* of `stream` */
+    size_t sent; /* of `stream` */
     bool stream_ended;
-    char *path;           /* without its query */
+    char *path; /* without its query */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
     uint64_t start_ns;
@@ -182,7 +184,8 @@ static enum MHD_Result queue_response(request *r, struct MHD_Response *response)
     add_headers(r, response);
     r->is_answered = true;
     if (r->watched)
-        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_SENDING, r->call.stream && r->call.job && r->call.job->is_stream ? r->call.job : NULL);
+        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_SENDING,
+                      r->call.stream && r->call.job && r->call.job->is_stream ? r->call.job : NULL);
     const enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)r->call.reply.status, response);
     MHD_destroy_response(response);
     return result;
@@ -192,8 +195,8 @@ static enum MHD_Result queue_response(request *r, struct MHD_Response *response)
 static enum MHD_Result answer(request *r)
 {
     clf_str *body = &r->call.reply.body;
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(body->length, body->data ? body->data : "", body->data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = MHD_create_response_from_buffer(body->length, body->data ? body->data : "",
+                                                                    body->data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (response)
         *body = (clf_str)CLF_STR_INIT;
     return queue_response(r, response);
@@ -221,8 +224,9 @@ static enum MHD_Result cut_off(request *r)
     srv_reply_error(&r->call);
     const clf_str *body = &r->call.reply.body;
     if (r->watched &&
-        clfi_str_appendf(&text, "HTTP/1.1 %d Content Too Large\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-                         r->call.reply.status, body->length) == CLF_OK &&
+        clfi_str_appendf(
+            &text, "HTTP/1.1 %d Content Too Large\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+            r->call.reply.status, body->length) == CLF_OK &&
         clfi_str_append(&text, clfi_str_text(body), body->length) == CLF_OK) {
         r->watched->lingers = true;
         r->is_answered = send(r->watched->fd, text.data, text.length, MSG_NOSIGNAL) == (ssize_t)text.length;
@@ -357,7 +361,8 @@ static bool check_access(request *r, const srv_headers *headers, const char *met
     if (strcmp(r->route->method, "POST") != 0)
         return true;
     if (srv_headers_are_foreign(headers, params->state->options->origin))
-        return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL, "pages of other sites may not use this server (see clformer serve --cors)");
+        return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL,
+                          "pages of other sites may not use this server (see clformer serve --cors)");
     return srv_headers_check_type(headers, &r->call.error);
 }
 
@@ -474,40 +479,48 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 
 /* ---- The daemon ---- */
 
+/* An acceptor's take. Where there are too many connections, libmicrohttpd closes this one. */
+static void take_connection(void *user, int fd, const struct sockaddr *address, socklen_t size)
+{
+    srv_http *http = user;
+    (void)MHD_add_connection(http->daemon, fd, address, size);
+}
+
 clf_status srv_http_start(const srv_http_params *params, srv_http **out)
 {
     srv_http *http;
+    clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *http, "server", &http));
     http->params = *params;
-    const clf_status st = srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch);
-    if (st == CLF_OK)
-        http->daemon = MHD_start_daemon(
-            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET,
-            params->socket, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http,
-            MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
-    if (!http->daemon) {
-        srv_watch_stop(http->watch);
-        free(http);
-        CLF_TRY(st);
-        CLF_FAIL(CLF_IO, "libmicrohttpd does not start");
-    }
+    CLF_GOTO(srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch));
+    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
+                                    handle, http, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
+                                    (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+                                    MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED, end_request, http,
+                                    MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
+    if (!http->daemon)
+        CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd does not start"));
+    CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));
     *out = http;
     return CLF_OK;
+done:
+    srv_http_stop(http);
+    return st;
 }
 
 void srv_http_quiesce(srv_http *http)
 {
-    const MHD_socket socket = MHD_quiesce_daemon(http->daemon);
-    if (socket != MHD_INVALID_SOCKET)
-        close(socket);
+    srv_acceptor_stop(http->acceptor);
+    http->acceptor = NULL;
 }
 
 void srv_http_stop(srv_http *http)
 {
     if (!http)
         return;
-    MHD_stop_daemon(http->daemon);
+    srv_http_quiesce(http);
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
     srv_watch_stop(http->watch);
     free(http);
 }

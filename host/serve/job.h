@@ -23,9 +23,9 @@ typedef struct srv_item {
 
 /* How rows are made: what differs runs in different passes. */
 typedef struct srv_row_kind {
-    srv_task task;          /* EMBED, RERANK or PREDICT */
+    srv_task task;           /* EMBED, RERANK or PREDICT */
     const char *prompt_name; /* of EMBED: the prompt that the ids begin with; NULL: none; borrowed from the model */
-    bool is_raw;            /* of EMBED: not normalised, also where the model does */
+    bool is_raw;             /* of EMBED: not normalised, also where the model does */
 } srv_row_kind;
 
 typedef struct srv_rows {
@@ -39,7 +39,7 @@ typedef struct srv_rows {
 /* One text that a language model writes. */
 typedef struct srv_text_part {
     srv_job *job;
-    int32_t *ids;         /* [id_count]: the prompt; owned */
+    int32_t *ids; /* [id_count]: the prompt; owned */
     size_t id_count;
     clf_str text;         /* all of it, or of a stream what was not sent yet */
     size_t tokens;        /* of the text */
@@ -59,20 +59,20 @@ typedef enum srv_job_state { SRV_JOB_WAITING, SRV_JOB_RUNNING, SRV_JOB_DONE } sr
 
 struct srv_job {
     atomic_int references;
-    pthread_mutex_t lock;      /* guards all that both sides change: state, error, parts' texts and the waker */
+    pthread_mutex_t lock; /* guards all that both sides change: state, error, parts' texts and the waker */
     srv_job_state state;
     atomic_bool is_cancelled;
-    srv_error error;           /* of a job that is DONE: NONE where it went well */
+    srv_error error; /* of a job that is DONE: NONE where it went well */
     const srv_model *model;
-    json_t *body;              /* the request's; texts are borrowed from it; NULL: none */
+    json_t *body; /* the request's; texts are borrowed from it; NULL: none */
     bool is_stream;
-    bool is_listed;            /* the worker's: it is in the queue */
+    bool is_listed; /* the worker's: it is in the queue */
     uint64_t came_ns, began_ns, first_ns, deadline_ns;
-    void (*wake)(void *user);  /* called with the lock held, once: the request waits. NULL: it does not */
+    void (*wake)(void *user); /* called with the lock held, once: the request waits. NULL: it does not */
     void *wake_user;
     srv_rows rows;
     srv_texts texts;
-    srv_job *next;             /* in the queue, or among a worker's */
+    srv_job *next; /* in the queue, or among a worker's */
 };
 
 /* *out: with one reference. OUT_OF_MEMORY. */

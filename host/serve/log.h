@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's log on standard error: one line for each request and each event, as text or as JSON. Never texts of requests, paths or keys. */
+/* The server's log on standard error: one line for each request and each event, as text or as JSON. It never has texts of requests, paths
+ * or keys. */
 #ifndef CLFI_SERVE_LOG_H
 #define CLFI_SERVE_LOG_H
 

@@ -9,23 +9,23 @@
 #include "base/str.h"
 
 /* Histograms; X(id, name, help, bounds...). */
-#define SRV_HISTOGRAM_MAP(X)                                                                                                               \
-    X(WAIT, "queue_wait_seconds", "time from a request's arrival to its first pass", 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,   \
-      0.5, 1, 2.5, 5, 10, 30)                                                                                                              \
-    X(FIRST_TOKEN, "first_token_seconds", "time from a request's arrival to its first generated token", 0.005, 0.01, 0.025, 0.05, 0.1,     \
-      0.25, 0.5, 1, 2.5, 5, 10, 30, 60)                                                                                                    \
-    X(PASS_SECONDS, "pass_seconds", "time of a pass over a batch of texts or of a step of generation", 0.001, 0.0025, 0.005, 0.01, 0.025,  \
-      0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)                                                                                                     \
-    X(PASS_TEXTS, "pass_texts", "texts of a pass, or requests of a step of generation", 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)             \
+#define SRV_HISTOGRAM_MAP(X)                                                                                                              \
+    X(WAIT, "queue_wait_seconds", "time from a request's arrival to its first pass", 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,  \
+      0.5, 1, 2.5, 5, 10, 30)                                                                                                             \
+    X(FIRST_TOKEN, "first_token_seconds", "time from a request's arrival to its first generated token", 0.005, 0.01, 0.025, 0.05, 0.1,    \
+      0.25, 0.5, 1, 2.5, 5, 10, 30, 60)                                                                                                   \
+    X(PASS_SECONDS, "pass_seconds", "time of a pass over a batch of texts or of a step of generation", 0.001, 0.0025, 0.005, 0.01, 0.025, \
+      0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)                                                                                                    \
+    X(PASS_TEXTS, "pass_texts", "texts of a pass, or requests of a step of generation", 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)            \
     X(PASS_TOKENS, "pass_tokens", "tokens of a pass over texts", 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 
 /* Counters; X(id, name, help). */
-#define SRV_COUNTER_MAP(X)                                                            \
-    X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")              \
-    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")   \
-    X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")            \
-    X(REFUSED, "queue_refused_total", "requests that found the queue full")           \
-    X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up") \
+#define SRV_COUNTER_MAP(X)                                                                              \
+    X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")                                \
+    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")                     \
+    X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                              \
+    X(REFUSED, "queue_refused_total", "requests that found the queue full")                             \
+    X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up")                  \
     X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were still there") \
     X(CONNECTIONS, "connections_total", "connections that were accepted")
 

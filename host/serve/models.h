@@ -24,16 +24,16 @@ typedef enum srv_task {
 } srv_task;
 
 typedef struct srv_model {
-    char *id;         /* in requests and answers */
-    const char *path; /* borrowed from the command line; never told to clients */
-    unsigned tasks;   /* of srv_task; 0 until it is loaded */
-    clf_model *model; /* NULL until it is loaded */
-    size_t index;     /* in the list */
-    size_t max_tokens; /* of one text, special ones included */
-    size_t vocabulary; /* ids below it are tokens */
-    size_t width;      /* of its embeddings; 0: it makes none */
-    bool has_types;    /* token types reach the network */
-    int64_t loaded;    /* seconds since 1970 */
+    char *id;                     /* in requests and answers */
+    const char *path;             /* borrowed from the command line; never told to clients */
+    unsigned tasks;               /* of srv_task; 0 until it is loaded */
+    clf_model *model;             /* NULL until it is loaded */
+    size_t index;                 /* in the list */
+    size_t max_tokens;            /* of one text, special ones included */
+    size_t vocabulary;            /* ids below it are tokens */
+    size_t width;                 /* of its embeddings; 0: it makes none */
+    bool has_types;               /* token types reach the network */
+    int64_t loaded;               /* seconds since 1970 */
     struct clf_chat_prompt *chat; /* of one that chats; used with chat_lock held */
     pthread_mutex_t chat_lock;
 } srv_model;

@@ -32,8 +32,8 @@ clf_status srv_write_base64(const float *numbers, size_t count, clf_str *out)
     CLF_TRY(clfi_str_append_char(out, '"'));
     for (size_t i = 0; i < size; i += 3) {
         const size_t left = size - i;
-        const uint32_t bits = byte_of(numbers, i) << 16 | (left > 1 ? byte_of(numbers, i + 1) << 8 : 0) |
-                              (left > 2 ? byte_of(numbers, i + 2) : 0);
+        const uint32_t bits =
+            byte_of(numbers, i) << 16 | (left > 1 ? byte_of(numbers, i + 1) << 8 : 0) | (left > 2 ? byte_of(numbers, i + 2) : 0);
         const char text[4] = {digits[bits >> 18], digits[bits >> 12 & 63], left > 1 ? digits[bits >> 6 & 63] : '=',
                               left > 2 ? digits[bits & 63] : '='};
         CLF_TRY(clfi_str_append(out, text, sizeof text));

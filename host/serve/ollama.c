@@ -88,7 +88,8 @@ bool srv_ollama_show(srv_call *call)
     if (!choose(call, ~0u, &model))
         return false;
     const clf_model_info *info = clf_model_get_info(model->model);
-    json_t *facts = json_pack("{s:s, s:I}", "general.architecture", info->architecture, "general.parameter_count", (json_int_t)info->parameters);
+    json_t *facts =
+        json_pack("{s:s, s:I}", "general.architecture", info->architecture, "general.parameter_count", (json_int_t)info->parameters);
     const struct {
         const char *name;
         int64_t value;
@@ -106,9 +107,9 @@ bool srv_ollama_show(srv_call *call)
     if (model->tasks & SRV_TASK_COMPLETE)
         json_array_append_new(abilities, json_string("completion"));
     write_time((time_t)model->loaded, modified);
-    return srv_reply_json(call, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "modelfile", "", "parameters", "", "template", "",
-                                          "modified_at", modified, "details", details_of(model), "model_info", facts, "capabilities",
-                                          abilities));
+    return srv_reply_json(call,
+                          json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "modelfile", "", "parameters", "", "template", "", "modified_at",
+                                    modified, "details", details_of(model), "model_info", facts, "capabilities", abilities));
 }
 
 /* ---- Embeddings ---- */
@@ -223,10 +224,11 @@ static clf_status stream(srv_call *call, clf_str *out, bool *ended)
 
 static bool read_options(srv_call *call, clf_generate_params *out)
 {
-    static const srv_unbuilt body_unbuilt[] = {{"format", SRV_ONLY_EMPTY}, {"tools", SRV_ONLY_EMPTY},  {"suffix", SRV_ONLY_EMPTY},
-                                               {"images", SRV_ONLY_EMPTY}, {"think", SRV_ONLY_FALSE},  {"template", SRV_ONLY_EMPTY},
+    static const srv_unbuilt body_unbuilt[] = {{"format", SRV_ONLY_EMPTY},  {"tools", SRV_ONLY_EMPTY},   {"suffix", SRV_ONLY_EMPTY},
+                                               {"images", SRV_ONLY_EMPTY},  {"think", SRV_ONLY_FALSE},   {"template", SRV_ONLY_EMPTY},
                                                {"context", SRV_ONLY_EMPTY}, {"logprobs", SRV_ONLY_FALSE}};
-    static const srv_unbuilt unbuilt[] = {{"mirostat", SRV_ONLY_ZERO}, {"presence_penalty", SRV_ONLY_ZERO}, {"frequency_penalty", SRV_ONLY_ZERO}};
+    static const srv_unbuilt unbuilt[] = {
+        {"mirostat", SRV_ONLY_ZERO}, {"presence_penalty", SRV_ONLY_ZERO}, {"frequency_penalty", SRV_ONLY_ZERO}};
     const json_t *options = srv_field(call->body, "options");
     double temperature, top_p, min_p, penalty;
     int64_t top_k, seed, most;
@@ -237,7 +239,8 @@ static bool read_options(srv_call *call, clf_generate_params *out)
         return srv_refuse_field(call->body, "options", "an object", &call->error);
     if (!srv_check_unbuilt(options, unbuilt, COUNT(unbuilt), &call->error) ||
         !srv_read_number(options, "temperature", 0, 1000, 0.8, &temperature, &call->error) ||
-        !srv_read_number(options, "top_p", 0, 1, 0.9, &top_p, &call->error) || !srv_read_number(options, "min_p", 0, 1, 0, &min_p, &call->error) ||
+        !srv_read_number(options, "top_p", 0, 1, 0.9, &top_p, &call->error) ||
+        !srv_read_number(options, "min_p", 0, 1, 0, &min_p, &call->error) ||
         !srv_read_number(options, "repeat_penalty", 1e-6, 1e6, 1, &penalty, &call->error) ||
         !srv_read_int(options, "top_k", 0, INT64_MAX, 40, &top_k, &call->error) ||
         !srv_read_int(options, "seed", INT64_MIN, INT64_MAX, (int64_t)srv_random_seed(), &seed, &call->error) ||

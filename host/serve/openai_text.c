@@ -35,10 +35,10 @@ static bool answer(srv_call *call)
     json_t *choices = json_array();
     for (size_t i = 0; i < call->job->texts.count; i++)
         json_array_append_new(choices, choice_of(call, i));
-    return srv_reply_json(call, json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "id", call->wire.id, "object",
-                                          call->wire.is_chat ? "chat.completion" : "text_completion", "created",
-                                          (json_int_t)call->wire.created, "model", call->job->model->id, "choices", choices, "usage",
-                                          usage_of(call->job)));
+    return srv_reply_json(call,
+                          json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "id", call->wire.id, "object",
+                                    call->wire.is_chat ? "chat.completion" : "text_completion", "created", (json_int_t)call->wire.created,
+                                    "model", call->job->model->id, "choices", choices, "usage", usage_of(call->job)));
 }
 
 /* ---- Streams ---- */
@@ -70,7 +70,8 @@ static clf_status write_piece(const srv_call *call, const clf_str *text, const c
             json_object_set_new(delta, "content", piece ? piece : json_string(""));
         choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "delta", delta, "logprobs", "finish_reason", finish);
     } else {
-        choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "text", piece ? piece : json_string(""), "logprobs", "finish_reason", finish);
+        choice =
+            json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "text", piece ? piece : json_string(""), "logprobs", "finish_reason", finish);
     }
     return write_event(call, json_pack("[o]", choice), NULL, out);
 }
@@ -157,7 +158,8 @@ static bool read_params(srv_call *call, int64_t tokens, clf_generate_params *out
     return true;
 }
 
-static bool begin(srv_call *call, unsigned task, int64_t tokens, clf_generate_params *params, const srv_model **out_model, bool *out_streams)
+static bool begin(srv_call *call, unsigned task, int64_t tokens, clf_generate_params *params, const srv_model **out_model,
+                  bool *out_streams)
 {
     const char *id;
     if (!srv_read_word(call->body, "model", &id, &call->error) ||

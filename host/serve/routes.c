@@ -20,7 +20,8 @@
 static bool health(srv_call *call)
 {
     if (!atomic_load(&call->state->is_ready) || atomic_load(&call->state->is_draining))
-        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL, atomic_load(&call->state->is_draining) ? "the server ends" : "models are being loaded");
+        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
+                          atomic_load(&call->state->is_draining) ? "the server ends" : "models are being loaded");
     return srv_reply_json(call, json_pack("{s:s}", "status", "ok"));
 }
 
@@ -58,8 +59,10 @@ static bool metrics(srv_call *call)
         {"requests_running", "requests that a device works at", running},
         {"requests_in_flight", "requests whose answer is not over", (double)atomic_load(&state->in_flight)},
         {"resident_memory_bytes", "memory of the process", (double)clfi_resident_bytes()},
-        {"device_memory_bytes", "memory that the device has given out, host memory used in place included", srv_worker_device_bytes(state->worker)},
-        {"planned_memory_bytes", "weights and activations as planned when the models were loaded", is_ready ? planned_bytes(&state->models) : 0},
+        {"device_memory_bytes", "memory that the device has given out, host memory used in place included",
+         srv_worker_device_bytes(state->worker)},
+        {"planned_memory_bytes", "weights and activations as planned when the models were loaded",
+         is_ready ? planned_bytes(&state->models) : 0},
         {"models", "models that are served", (double)state->models.count},
     };
     size_t count = 0;

@@ -8,8 +8,8 @@
 typedef struct srv_route {
     const char *method, *path; /* a path that ends with '*' takes what begins so; `rest` is what stands there */
     srv_dialect dialect;
-    bool is_open;                   /* without the key, and while models load */
-    bool (*begin)(srv_call *call);  /* fills the reply, or call->job; false: call->error */
+    bool is_open;                  /* without the key, and while models load */
+    bool (*begin)(srv_call *call); /* fills the reply, or call->job; false: call->error */
 } srv_route;
 
 /* The route of a method ("HEAD" counts as "GET") and a path without its query. NULL: none; *out_allow then says which methods the path has,

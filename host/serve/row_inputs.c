@@ -70,9 +70,8 @@ static size_t cut_left(const clf_encoding *encoding, size_t most, int32_t *ids, 
 
 static bool too_long(srv_call *call, const srv_row_ask *ask, size_t index)
 {
-    return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, ask->field,
-                      "%s: entry %zu has more than the model's %zu tokens: shorten it%s", ask->field, index,
-                      call->job->model->max_tokens, call->dialect == SRV_COHERE ? "" : ", or send \"truncate\": true");
+    return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, ask->field, "%s: entry %zu has more than the model's %zu tokens: shorten it%s",
+                      ask->field, index, call->job->model->max_tokens, call->dialect == SRV_COHERE ? "" : ", or send \"truncate\": true");
 }
 
 /* The encoding as the item's ids. */

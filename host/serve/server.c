@@ -40,7 +40,8 @@ static clf_status read_key(const srv_options *options, clf_str *key)
     while (key->length > 0 && (key->data[key->length - 1] == '\n' || key->data[key->length - 1] == '\r'))
         key->data[--key->length] = '\0';
     if ((options->key_file || variable) && (key->length == 0 || strlen(clfi_str_text(key)) != key->length))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected a key, found an empty one", options->key_file ? options->key_file : "CLF_API_KEY");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected a key, found an empty one",
+                 options->key_file ? options->key_file : "CLF_API_KEY");
     if (strpbrk(clfi_str_text(key), "\r\n"))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected one line", options->key_file ? options->key_file : "CLF_API_KEY");
     return CLF_OK;
@@ -57,14 +58,18 @@ static void allow_connections(void)
 
 /* ---- Signals ---- */
 
-static void block_signals(server *s)
+static void list_signals(sigset_t *out)
 {
-    sigemptyset(&s->signals);
-    sigaddset(&s->signals, SIGTERM);
-    sigaddset(&s->signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(out);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGINT);
+}
+
+void srv_block_signals(void)
+{
+    sigset_t signals;
+    list_signals(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
 /* Waits for a moment; whether one of the signals came. */
@@ -174,7 +179,9 @@ clf_status srv_run(clf_context *context, const clf_model_params *params, const s
     server s = {.state = {.options = options}, .log = {options->log_json != 0}, .key = CLF_STR_INIT, .address = CLF_STR_INIT};
     char reason[CLFI_REASON_BYTES];
     allow_connections();
-    block_signals(&s);
+    list_signals(&s.signals);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
     srv_queue_init(&s.state.queue, options->max_queue);
     srv_metrics_init(&s.state.metrics);
     clf_status st = srv_models_name(words, count, &s.state.models);

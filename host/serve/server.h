@@ -5,6 +5,9 @@
 
 #include "serve/call.h"
 
+/* Before the context is created: drivers start threads, none of which may take the signals that end the server. */
+void srv_block_signals(void);
+
 /* Loads the models on the context, answers until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the
  * process at once. words: MODEL or NAME=path, [count]. INVALID_ARGUMENT: options or words. IO: the port. Others: loading a model. */
 clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count);

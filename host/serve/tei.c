@@ -158,8 +158,8 @@ static json_t *labels_of(const srv_call *call, float *row, size_t count)
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:f, s:s}", "score", (double)row[order[i]], "label",
-                                              clf_model_label(call->job->model->model, order[i])));
+        json_array_append_new(
+            list, json_pack("{s:f, s:s}", "score", (double)row[order[i]], "label", clf_model_label(call->job->model->model, order[i])));
     free(order);
     return list;
 }
@@ -181,8 +181,9 @@ static bool add_input(srv_call *call, const srv_row_ask *ask, size_t index, cons
     char found[CLFI_JSON_FOUND_BYTES];
     const json_t *first = json_is_array(input) ? json_array_get(input, 0) : input, *second = json_array_get(input, 1);
     if (!json_is_string(first) || json_array_size(input) > 2 || (second && !json_is_string(second)))
-        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: expected a text, or a list of one text or two, found %s",
-                          ask->field, index, clfi_json_found(input, found));
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field,
+                          "%s: entry %zu: expected a text, or a list of one text or two, found %s", ask->field, index,
+                          clfi_json_found(input, found));
     if (second && ask->cuts_left)
         return refuse_left(call);
     return srv_rows_add_text(call, ask, index, srv_text(first), second ? srv_text(second) : (clf_text){NULL, 0});

@@ -43,11 +43,11 @@ static json_t *describe_token(const srv_model *model, clf_text text, const size_
     const char *token = clf_tokenizer_token(model->model->tokenizer, e->ids[i]);
     const clf_offsets at = e->offsets[i];
     if (e->special_mask[i] || at.end > text.size || at.start > at.end)
-        return json_pack("{s:i, s:o, s:b, s:n, s:n}", "id", (int)e->ids[i], "text", clfi_json_text(token ? token : "", strlen(token ? token : "")),
-                         "special", 1, "start", "stop");
+        return json_pack("{s:i, s:o, s:b, s:n, s:n}", "id", (int)e->ids[i], "text",
+                         clfi_json_text(token ? token : "", strlen(token ? token : "")), "special", 1, "start", "stop");
     const size_t begin = characters[at.start], end = characters[at.end];
-    return json_pack("{s:i, s:o, s:b, s:i, s:i}", "id", (int)e->ids[i], "text", clfi_json_text(text.data + begin, end - begin), "special", 0,
-                     "start", (int)at.start, "stop", (int)at.end);
+    return json_pack("{s:i, s:o, s:b, s:i, s:i}", "id", (int)e->ids[i], "text", clfi_json_text(text.data + begin, end - begin), "special",
+                     0, "start", (int)at.start, "stop", (int)at.end);
 }
 
 static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_special, const json_t *input, json_t *list)
@@ -112,8 +112,9 @@ static bool decode_one(srv_call *call, const srv_model *model, clf_token_decoder
         const json_t *id = json_array_get(ids, i);
         if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= (json_int_t)model->vocabulary) {
             free(tokens);
-            return srv_refuse(&call->error, SRV_FAULT_INVALID, "ids", "ids: token id %zu is outside the model's vocabulary of %zu: found %s", i,
-                              model->vocabulary, clfi_json_found(id, found));
+            return srv_refuse(&call->error, SRV_FAULT_INVALID, "ids",
+                              "ids: token id %zu is outside the model's vocabulary of %zu: found %s", i, model->vocabulary,
+                              clfi_json_found(id, found));
         }
         tokens[i] = (int32_t)json_integer_value(id);
     }

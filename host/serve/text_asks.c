@@ -62,7 +62,8 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
     srv_text_part *part = &call->job->texts.parts[index];
     const clf_model *model = call->job->model->model;
     const bool has_source = model->network->config.decoder.has_source;
-    const size_t most = (size_t)(has_source ? model->network->config.source.max_positions : model->network->config.target.max_positions - 1);
+    const size_t most =
+        (size_t)(has_source ? model->network->config.source.max_positions : model->network->config.target.max_positions - 1);
     if (count == 0)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
     if (count > most)
@@ -100,8 +101,8 @@ bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const ch
         if (ok)
             tokens[i] = (int32_t)json_integer_value(id);
         else
-            srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s: token id %zu is outside the model's vocabulary of %zu: found %s", field, i,
-                       vocabulary, clfi_json_found(id, found));
+            srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s: token id %zu is outside the model's vocabulary of %zu: found %s", field,
+                       i, vocabulary, clfi_json_found(id, found));
     }
     ok = ok && set_ids(call, index, tokens, count, field);
     free(tokens);

@@ -15,7 +15,15 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { IDLE_SECONDS = 60, READING_SECONDS = 20, LINGER_SECONDS = 3, TICK_MS = 100, LINGER_TICK_MS = 2, MOST_LINGERING = 256, MOST_VICTIMS = 64 };
+enum {
+    IDLE_SECONDS = 60,
+    READING_SECONDS = 20,
+    LINGER_SECONDS = 3,
+    TICK_MS = 100,
+    LINGER_TICK_MS = 2,
+    MOST_LINGERING = 256,
+    MOST_VICTIMS = 64
+};
 
 /* A client ends its side both when it leaves and when it only has nothing more to send. Short answers are there by then; later the client
  * is asked by an interim response, which one that has left resets. */

@@ -16,12 +16,12 @@ typedef enum srv_phase {
 /* A connection, from its acceptance to its close. */
 typedef struct srv_connection {
     int fd;
-    bool lingers;     /* the client may still send when the connection closes */
-    srv_phase phase;  /* guarded by the watch, as what follows */
+    bool lingers;    /* the client may still send when the connection closes */
+    srv_phase phase; /* guarded by the watch, as what follows */
     uint64_t since_ns;
-    uint64_t left_ns; /* when the client ended its side; 0: it has not */
+    uint64_t left_ns;           /* when the client ended its side; 0: it has not */
     bool was_probed, is_modern; /* of HTTP 1.1 */
-    srv_job *job;     /* of WAITING and SENDING; a reference */
+    srv_job *job;               /* of WAITING and SENDING; a reference */
     struct srv_connection *next, *before;
 } srv_connection;
 

@@ -22,7 +22,7 @@ typedef struct engine {
 struct srv_worker {
     srv_worker_params params;
     pthread_t thread;
-    engine *engines; /* [models] */
+    engine *engines;      /* [models] */
     pthread_mutex_t lock; /* guards what follows */
     srv_worker_state state;
     clf_status status;

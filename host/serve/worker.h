@@ -15,7 +15,7 @@ typedef struct srv_worker_params {
     clf_model_params model_params;
     srv_queue *queue;
     srv_metrics *metrics;
-    size_t places; /* texts that a language model writes together; 0: as the library has it */
+    size_t places;                             /* texts that a language model writes together; 0: as the library has it */
     void (*log)(void *user, const char *text); /* lines about loading and failures */
     void *log_user;
 } srv_worker_params;

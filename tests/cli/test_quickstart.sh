@@ -140,7 +140,7 @@ foreign() { # COMMAND LINES...: one line, in which the command is one that the s
     printed=$(sed -n 's/.*, as root, run: //p' "$work/err")
     case $printed in "$want "*) ;; *) fail "$*: $printed" ;; esac
     bash -n <<<"$printed" || fail "$*: $printed"
-    for name in gcc cmake make cairo pcre2 xxhash utf8proc jansson; do
+    for name in gcc cmake make cairo microhttpd pcre2 xxhash utf8proc jansson; do
         grep -q -E " (lib)?$name" <<<"$printed" || fail "$*: no $name in $printed"
     done
     grep -q -E 'apt-get|not found|-dev[a-z]*-|Debian' "$work/err" && fail "$*: $(cat "$work/err")"

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""A running server and requests to it, for the tests of `clformer serve`: Python's standard library alone."""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+
+from runs import data, fail, program, skip_without_device
+
+EMBEDDER = os.path.join(data, "families", "distilbert")
+RERANKER = os.path.join(data, "classifiers", "bert")
+WRITER = os.path.join(data, "generation", "llama")
+
+
+class Server:
+    """The program with these arguments on a port that the system chooses; the standard error is in .log()."""
+
+    def __init__(self, *arguments, wait=True, **variables):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([program, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=self.errors,
+                                        text=True, env={**os.environ, **variables})
+        self.port = None
+        if wait:
+            line = self.process.stdout.readline()
+            found = re.fullmatch(r"clformer serve: listening on http://127\.0\.0\.1:(\d+)\n", line)
+            if not found:
+                self.process.wait()
+                skip_without_device(subprocess.CompletedProcess([], self.process.returncode, line, self.log()))
+                raise SystemExit(f"the server does not start: {line!r} {self.log()}")
+            self.port = int(found.group(1))
+
+    def log(self):
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
+    def stop(self, number=signal.SIGTERM):
+        """Its exit status."""
+        self.process.send_signal(number)
+        try:
+            return self.process.wait(timeout=60)
+        finally:
+            self.process.stdout.close()
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+
+    def ask(self, method, path, body=None, connection=None, **headers):
+        """Status, headers and content of an answer; JSON where it is."""
+        own = connection or self.connect()
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        own.request(method, path, content, headers if content is not None else {**headers, "Content-Type": "text/plain"})
+        answer = own.getresponse()
+        text = answer.read()
+        if not connection:
+            own.close()
+        if (answer.headers["Content-Type"] or "").startswith("application/json") and text:
+            text = json.loads(text)
+        return answer.status, answer.headers, text
+
+    def post(self, path, body, status=200, **headers):
+        """The content of an answer with this status; None, and a failure, for another one."""
+        found, _, content = self.ask("POST", path, body, **headers)
+        if found != status:
+            fail(f"{path} {json.dumps(body)[:200] if not isinstance(body, bytes) else body[:200]}: {found}, expected {status}: {content}")
+            return None
+        return content
+
+    def raw(self, sent, half=False):
+        """All that comes back for these bytes, to the end of the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as own:
+            try:
+                own.sendall(sent)
+                if half:
+                    own.shutdown(socket.SHUT_WR)
+                answer = b""
+                while piece := own.recv(1 << 16):
+                    answer += piece
+            except ConnectionError as error:
+                fail(f"{sent[:80]}: {error}")
+                return b""
+            return answer
+
+
+def events(content):
+    """The objects of a stream of events, and whether it ends with [DONE]."""
+    lines = [line[6:] for line in content.decode().split("\n\n") if line.startswith("data: ")]
+    return [json.loads(line) for line in lines if line != "[DONE]"], bool(lines) and lines[-1] == "[DONE]"

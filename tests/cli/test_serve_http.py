@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer serve: HTTP as proper and as hostile clients speak it, keys, origins, limits, a full queue, the start and the end.
+test_serve_http.py PROGRAM DATA"""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from runs import expect, fail, finish, program, run
+from serving import EMBEDDER, RERANKER, WRITER, Server
+
+BODY = b'{"input": "the cat", "dimensions": 2}'
+HEAD = b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+CLOSE = b"Connection: close\r\n"
+
+
+def length(size):
+    return b"Content-Length: %d\r\n" % size
+
+
+def expect_answer(name, answer, status, *parts):
+    if not answer.startswith(b"HTTP/1.1 %d " % status) or not all(part in answer for part in parts):
+        fail(f"{name}: expected {status} and {parts}, found {answer[:400]}")
+
+
+def test_messages(server):
+    whole = HEAD + length(len(BODY)) + b"\r\n" + BODY
+    expect_answer("a request", server.raw(HEAD + CLOSE + length(len(BODY)) + b"\r\n" + BODY), 200, b'"embedding":[')
+    expect_answer("a half-closed client", server.raw(whole, half=True), 200, b'"embedding":[')
+    expect_answer("HTTP 1.0", server.raw(b"GET /health HTTP/1.0\r\n\r\n"), 200, b'"ok"')
+    pieces = b"8;x=1\r\n" + BODY[:8] + b"\r\n%x\r\n" % (len(BODY) - 8) + BODY[8:] + b"\r\n0\r\nTrailer: a\r\n\r\n"
+    expect_answer("chunks", server.raw(HEAD + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + pieces), 200, b'"embedding":[')
+    many = server.raw(3 * whole + b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    if many.count(b"HTTP/1.1 200 ") != 4 or not many.endswith(b'{"status":"ok"}'):
+        fail(f"pipelined requests: {many[:400]}")
+    asked = server.raw(HEAD + CLOSE + b"Expect: 100-continue\r\n" + length(len(BODY)) + b"\r\n" + BODY)
+    expect_answer("100-continue", asked, 100, b"HTTP/1.1 200 ")
+    expect_answer("100-continue, refused", server.raw(b"POST /none HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n" + length(9) + b"\r\n"), 404)
+    for name, status, head in (("two lengths", 400, length(5) + length(6)), ("a length and a coding", 400, length(5) + b"Transfer-Encoding: chunked\r\n"),
+                               ("a bad length", 400, b"Content-Length: 5a\r\n"), ("a signed length", 400, b"Content-Length: +5\r\n"),
+                               ("an unknown coding", 501, b"Transfer-Encoding: gzip\r\n"), ("a name with a space", 400, b"Content-Length : 5\r\n"),
+                               ("two hosts", 400, length(5) + b"Host: b\r\n"), ("other expectations", 417, length(5) + b"Expect: much\r\n")):
+        expect_answer(name, server.raw(HEAD + head + b"\r\nhello"), status)
+    expect_answer("no host", server.raw(b"GET /health HTTP/1.1\r\n\r\n"), 400)
+    expect_answer("3 kB of cookies", server.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)), 200)
+    expect_answer("long headers", server.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nCookie: %s\r\n\r\n" % (b"a" * 30000)), 431, b'"error"')
+    expect_answer("a long target", server.raw(b"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n" % (b"a" * 9000)), 414, b'"error"')
+    server.raw(b"\x16\x03\x01 no HTTP\r\n\r\n")
+
+
+def test_bodies(server):
+    expect_answer("a body of 1 MB", server.raw(HEAD + CLOSE + length(1000000) + b"\r\n" + BODY[:-1] + b" " * (1000000 - len(BODY)) + b"}"), 200)
+    expect_answer("a large body, told", server.raw(HEAD + length(200 << 20) + b"\r\n"), 413, b'"error"')
+    expect_answer("a large body, sent", server.raw(HEAD + length(30 << 20) + b"\r\n" + bytes(30 << 20)), 413, b'"error"')
+    expect_answer("a large body in chunks",
+                  server.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + 20 * (b"100000\r\n" + bytes(1 << 20) + b"\r\n")), 413, b'"error"')
+    for text in (b"", b"[1]", b'"a"', b'{"input": NaN}', b'{"input": "a",}', b'{"input": "a"} x', b'{"input": "\xff"}', b'{"input": "a\x01"}',
+                 b'{"input": "a" /* */}', b'{"input": "a", "dimensions": 1e400}', b'{"input": ' + b"[" * 100000, b'{"input": "a", "input": "b"}'):
+        server.post("/v1/embeddings", text, 400)
+    if not server.post("/v1/embeddings", b'{"input": "a", "x": ' + b"[" * 9 + b"]" * 9 + b"}"):
+        fail("nine levels in a field that nobody knows")
+    server.post("/v1/embeddings", b'{"input": "a\\u0000b"}')
+    for kind, status in (("application/json; charset=utf-8", 200), ("text/plain", 415), ("application/x-www-form-urlencoded", 415)):
+        if server.ask("POST", "/v1/embeddings", BODY, Content_Type=kind)[0] != status:
+            fail(f"{kind}: expected {status}")
+    if server.ask("POST", "/v1/embeddings", BODY, Content_Encoding="gzip")[0] != 415:
+        fail("a compressed body is taken")
+
+
+def test_routes(server):
+    for method, path, status in (("GET", "/v1/embeddings", 405), ("POST", "/health", 405), ("DELETE", "/v1/models", 405), ("GET", "/none", 404),
+                                 ("GET", "/health?a=b", 200), ("HEAD", "/health", 200), ("GET", "/ping", 200), ("GET", "/", 200),
+                                 ("OPTIONS", "/v1/embeddings", 204), ("GET", "/../etc/passwd", 404)):
+        found, headers, _ = server.ask(method, path)
+        if found != status or (status == 405 and not headers["Allow"]) or headers["Access-Control-Allow-Origin"]:
+            fail(f"{method} {path}: {found} {headers.items()}, expected {status}")
+    connection = server.connect()
+    for _ in range(3): # a refusal leaves the connection as it is
+        if server.ask("POST", "/none", {"a": 1}, connection)[0] != 404 or server.ask("POST", "/v1/embeddings", BODY, connection)[0] != 200:
+            fail("requests of one connection")
+    connection.close()
+    if server.ask("POST", "/v1/embeddings", BODY, Origin="http://evil.example")[0] != 403:
+        fail("a page of another site is answered")
+    if server.ask("POST", "/v1/embeddings", BODY, Origin=f"http://127.0.0.1:{server.port}")[0] != 200:
+        fail("the server's own page is not answered")
+    status, headers, page = server.ask("GET", "/")
+    if status != 200 or not headers["Content-Type"].startswith("text/html") or re.search(rb"(src|href)=.https?:", page):
+        fail("the page takes something from the network")
+
+
+def test_metrics(server):
+    text = server.ask("GET", "/metrics")[2].decode()
+    samples = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            samples[name] = float(value)
+    for name in {re.sub(r"_bucket\{.*", "", name) for name in samples if "_bucket" in name}:
+        kinds = {re.sub(r',?le="[^"]*"', "", key) for key in samples if key.startswith(name + "_bucket")}
+        for kind in kinds:
+            buckets = [value for key, value in samples.items() if re.sub(r',?le="[^"]*"', "", key) == kind]
+            count = samples[kind.replace("_bucket", "_count").replace("{}", "")]
+            if buckets != sorted(buckets) or buckets[-1] != count:
+                fail(f"{kind}: {buckets}, count {count}")
+        if f"# TYPE {name} histogram" not in text:
+            fail(f"{name} has no type")
+    if samples.get('clformer_requests_total{route="POST /v1/embeddings",status="200"}', 0) < 5:
+        fail("requests are not counted")
+    if "passwd" in text or 'route="unknown"' not in text:
+        fail("unknown paths have other labels than one")
+
+
+def test_leaving(server):
+    """Clients that reset, hang up and wait for nothing."""
+    for _ in range(20):
+        own = socket.create_connection(("127.0.0.1", server.port))
+        own.sendall(HEAD + length(len(BODY)) + b"\r\n" + BODY)
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        own.close()
+    halves = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
+    for own in halves:
+        own.sendall(HEAD + length(100) + b"\r\n{")
+    server.post("/v1/embeddings", BODY)
+    for own in halves:
+        own.close()
+    server.post("/v1/embeddings", BODY)
+
+
+def test_key():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "key")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("sesame\n")
+        server = Server(EMBEDDER, "--api-key-file", path, "--cors", "https://example.org", "--log", "json")
+        for headers, status in (({}, 401), ({"Authorization": "Bearer sesam"}, 401), ({"Authorization": "Bearer sesamesesame"}, 401),
+                                ({"Authorization": "Basic sesame"}, 401), ({"Authorization": "Bearer sesame"}, 200)):
+            found, answered, content = server.ask("POST", "/v1/embeddings", BODY, Origin="https://example.org", **headers)
+            if found != status or (status == 401) != (answered["WWW-Authenticate"] == "Bearer"):
+                fail(f"{headers}: {found} {content}")
+            if answered["Access-Control-Allow-Origin"] != "https://example.org":
+                fail(f"--cors: {answered.items()}")
+        if server.ask("GET", "/health")[0] != 200 or server.ask("GET", "/v1/models")[0] != 401 or server.ask("GET", "/none")[0] != 401:
+            fail("the key and the other routes")
+        server.stop()
+        if "sesame" in server.log() or not all(json.loads(line) for line in server.log().splitlines()):
+            fail("the log:", server.log())
+        with open(path, "w", encoding="ascii") as file:
+            file.write("\n")
+        expect("an empty key", run(program, "serve", EMBEDDER, "--api-key-file", path), 2, "empty")
+        expect("no key file", run(program, "serve", EMBEDDER, "--api-key-file", path + "x"), 1, "No such file")
+
+
+def test_command_line(server):
+    expect("no model", run(program, "serve"), 2, "no model")
+    expect("a wrong port", run(program, "serve", EMBEDDER, "--port", "70000"), 2, "--port")
+    expect("an unknown option", run(program, "serve", EMBEDDER, "--prot", "1"), 2, "did you mean")
+    expect("a name twice", run(program, "serve", EMBEDDER, EMBEDDER + "/", "--port", "0"), 2, "distilbert", "NAME=")
+    expect("a model that is missing", run(program, "serve", "/nowhere/model", "--port", "0"), 1, "/nowhere/model")
+    expect("a port that is taken", run(program, "serve", EMBEDDER, "--port", str(server.port)), 1, str(server.port), "in use")
+
+
+def test_full_queue():
+    """More requests than may wait: some are told so, the others are answered right."""
+    server = Server("a=" + EMBEDDER, WRITER, "--max-queue", "2", "--parallel", "1")
+    found = []
+
+    def client():
+        status, headers, _ = server.ask("POST", "/v1/completions", {"prompt": "a", "max_tokens": 80, "temperature": 0})
+        found.append(status)
+        if status == 429 and int(headers["Retry-After"]) < 1:
+            fail("429 without Retry-After")
+
+    threads = [threading.Thread(target=client) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if set(found) != {200, 429}:
+        fail("statuses with a full queue:", sorted(found))
+    server.stop()
+
+
+def test_end():
+    """What is under way is answered; then the port is free at once."""
+    server = Server(WRITER)
+    idle = server.connect()
+    server.ask("GET", "/health", connection=idle)
+    answers = []
+
+    def ask():
+        try:
+            answers.append(server.ask("POST", "/v1/completions", {"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": True}))
+        except (http.client.HTTPException, OSError) as error:
+            answers.append((0, None, repr(error).encode()))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while server.ask("GET", "/metrics")[2].count(b"clformer_requests_running 1\n") == 0 and thread.is_alive():
+        time.sleep(0.001)
+    status = server.stop()
+    thread.join()
+    if status != 0 or answers[0][0] != 200 or not answers[0][2].endswith(b"data: [DONE]\n\n"):
+        fail(f"the end: {status} {answers[0][2][-200:]} {server.log()[-800:]}")
+    again = subprocess.Popen([program, "serve", WRITER, "--port", str(server.port)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    if "listening" not in again.stdout.readline():
+        fail("the port is not free after the end")
+    again.send_signal(signal.SIGHUP)
+    again.send_signal(signal.SIGINT)
+    if again.wait(timeout=60) != 0:
+        fail(f"SIGINT: {again.returncode}")
+    again.stdout.close()
+
+
+main = Server(EMBEDDER, RERANKER)
+test_messages(main)
+test_bodies(main)
+test_routes(main)
+test_metrics(main)
+test_leaving(main)
+test_command_line(main)
+if main.stop() != 0:
+    fail("the server's end:", main.log()[-500:])
+test_key()
+test_full_queue()
+test_end()
+finish()

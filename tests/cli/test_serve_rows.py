@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer serve: embeddings, reranking, classification and tokens for clients of OpenAI, TEI, Cohere and Ollama, against what the commands
+give for the same texts. test_serve_rows.py PROGRAM DATA"""
+import base64
+import json
+import math
+import struct
+import threading
+
+from runs import clformer, fail, finish, worst
+from serving import EMBEDDER, RERANKER, Server
+
+TEXTS = ["A man is eating food.", "the cat sat", "it ran away and then it sat on the mat again", "x"]
+CLOSE = 2e-6
+
+
+def lines(*arguments):
+    done = clformer(*arguments)
+    if done.returncode:
+        raise SystemExit(f"{arguments}: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def differences(a, b):
+    return worst(abs(x - y) for row, other in zip(a, b, strict=True) for x, y in zip(row, other, strict=True))
+
+
+def expect_rows(name, got, want):
+    if got is None or not differences(got, want) <= CLOSE:
+        fail(f"{name}: other vectors: {str(got)[:200]}, expected {str(want)[:200]}")
+
+
+def rows_of(answer):
+    return answer and [entry["embedding"] for entry in answer["data"]]
+
+
+def test_openai(server, want, width):
+    answer = server.post("/v1/embeddings", {"input": TEXTS, "model": "distilbert", "user": "u", "unknown": {"a": [1]}})
+    expect_rows("texts", rows_of(answer), want)
+    if answer and ([entry["index"] for entry in answer["data"]] != list(range(len(TEXTS))) or answer["model"] != "distilbert" or
+                   answer["usage"]["prompt_tokens"] != answer["usage"]["total_tokens"] or answer["object"] != "list"):
+        fail(f"embeddings: {str(answer)[-200:]}")
+    expect_rows("one text", rows_of(server.post("/v1/embeddings", {"input": TEXTS[0], "dimensions": None})), want[:1])
+    coded = rows_of(server.post("/v1/embeddings", {"input": TEXTS, "encoding_format": "base64"}))
+    expect_rows("base64", coded and [struct.unpack(f"<{width}f", base64.b64decode(text, validate=True)) for text in coded], want)
+    norm = [math.sqrt(sum(x * x for x in row[:3])) for row in want]
+    expect_rows("dimensions", rows_of(server.post("/v1/embeddings", {"input": TEXTS, "dimensions": 3})),
+                [[x / n for x in row[:3]] for row, n in zip(want, norm)])
+    ids = lines("tokenize", EMBEDDER, *TEXTS)
+    expect_rows("lists of ids", rows_of(server.post("/v1/embeddings", {"input": ids})), want)
+    expect_rows("a list of ids", rows_of(server.post("/v1/embeddings", {"input": ids[1]})), want[1:2])
+    for field, body in {"input": {}, "dimensions": {"input": "a", "dimensions": 0}, "encoding_format": {"input": "a", "encoding_format": "x"},
+                        "model": {"input": "a", "model": "bert"}}.items():
+        answer = server.post("/v1/embeddings", body, 400)
+        if answer and (answer["error"]["param"] != field or field not in answer["error"]["message"]):
+            fail(f"{body}: {answer}")
+    for value in (-1, width + 1, "64", 2.5, True, [3]):
+        server.post("/v1/embeddings", {"input": "a", "dimensions": value}, 400)
+    for value in ([], [[]], ["a", 5], ["a", None], [[1, "a"]], 5, {"a": 1}, [1, 2.5], [1, True], [1, -1], [1 << 40], [[1], [1 << 70]]):
+        server.post("/v1/embeddings", {"input": value}, 400)
+    answer = server.post("/v1/embeddings", {"input": ["a", [10 ** 6]]}, 400)
+    if answer and not all(word in answer["error"]["message"] for word in ("vocabulary", "entry 1", "tokenizer")):
+        fail(f"an id outside: {answer}")
+    long = "the cat sat on the mat " * 400
+    answer = server.post("/v1/embeddings", {"input": ["a", long]}, 400)
+    if answer and (answer["error"]["code"] != "context_length_exceeded" or "entry 1" not in answer["error"]["message"]):
+        fail(f"a long text: {answer}")
+    expect_rows("a long text, cut", rows_of(server.post("/v1/embeddings", {"input": long, "truncate": True})),
+                [lines("embed", EMBEDDER, long)[0]["embedding"]])
+
+
+def test_tei(server, want):
+    unit = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in want]
+    expect_rows("/embed", server.post("/embed", {"inputs": TEXTS, "truncate": True}), unit)
+    expect_rows("POST /", server.post("/", {"inputs": TEXTS[0]}), unit[:1])
+    raw = server.post("/embed", {"inputs": TEXTS, "normalize": False})
+    if raw:
+        expect_rows("not normalised", [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in raw], unit)
+    cosines = server.post("/similarity", {"inputs": {"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}})
+    expect_rows("/similarity", [cosines], [[sum(x * y for x, y in zip(unit[0], row)) for row in unit[1:]]])
+    for path, body in (("/embed", {}), ("/embed", {"inputs": "a", "prompt_name": "none"}), ("/embed", {"inputs": 1}),
+                       ("/embed", {"inputs": "a", "truncation_direction": "up"}), ("/embed", {"inputs": "a", "normalize": 1}),
+                       ("/similarity", {"inputs": "a"}), ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
+                       ("/decode", {"ids": [1 << 40]}), ("/decode", {"ids": [-1]}), ("/rerank", {"query": 1, "texts": ["a"]}),
+                       ("/rerank", {"query": "a", "texts": [1]})):
+        answer = server.post(path, body, 422)
+        if answer and (not isinstance(answer["error"], str) or answer["error_type"] != "validation"):
+            fail(f"{path} {body}: {answer}")
+    if (answer := server.post("/embed", {"inputs": []}, 400)) and answer["error_type"] != "empty":
+        fail(f"no inputs: {answer}")
+    tokens = server.post("/tokenize", {"inputs": ["Aé cat", "x"]})
+    ids = lines("tokenize", EMBEDDER, "Aé cat", "x")
+    if tokens and ([[token["id"] for token in row] for row in tokens] != ids or not tokens[0][0]["special"] or tokens[0][0]["start"] is not None):
+        fail(f"/tokenize: {tokens}, expected ids {ids}")
+    if tokens and any("Aé cat"[t["start"]:t["stop"]] != t["text"] for t in tokens[0] if not t["special"]):
+        fail(f"/tokenize: offsets: {tokens[0]}")
+    if [[t["id"] for t in row] for row in server.post("/tokenize", {"inputs": "x", "add_special_tokens": False})] != [ids[1][1:-1]]:
+        fail("/tokenize without special tokens")
+    text = clformer("detokenize", EMBEDDER, "--skip-special", *map(str, ids[0])).stdout.strip()
+    if server.post("/decode", {"ids": ids[0]}) != [text] or server.post("/decode", {"ids": ids}) [:1] != [text]:
+        fail(f"/decode: expected {text!r}")
+
+
+def test_scores(server):
+    hits = lines("rerank", RERANKER, TEXTS[0], *TEXTS, "--json")[0]["hits"]
+    order, scores = [hit["index"] for hit in hits], [hit["score"] for hit in hits]
+    for path, name in (("/rerank", "texts"), ("/rerank", "documents"), ("/v1/rerank", "documents"), ("/v2/rerank", "documents")):
+        answer = server.post(path, {"model": "bert", "query": TEXTS[0], name: TEXTS, "return_text": True, "return_documents": True})
+        found = answer if name == "texts" else answer and answer["results"]
+        if not found:
+            continue
+        key = "score" if name == "texts" else "relevance_score"
+        if [hit["index"] for hit in found] != order or not worst(abs(hit[key] - s) for hit, s in zip(found, scores)) <= CLOSE:
+            fail(f"{path} {name}: {found}, expected {hits}")
+        texts = [hit["text"] if name == "texts" else hit["document"]["text"] for hit in found]
+        if texts != [TEXTS[i] for i in order]:
+            fail(f"{path} {name}: texts {texts}")
+    top = server.post("/v1/rerank", {"query": "a", "documents": [{"text": "b"}, "c", "d"], "top_n": 2})
+    if top and len(top["results"]) != 2:
+        fail(f"top_n: {top}")
+    for body in ({"query": "a", "documents": []}, {"query": "a", "documents": ["b"], "top_n": 0}, {"query": "a"}, {"documents": ["b"]}):
+        answer = server.post("/v1/rerank", body, 400)
+        if answer and "message" not in answer:
+            fail(f"{body}: {answer}")
+    one, pair = server.post("/predict", {"inputs": "a", "parameters": {}}), server.post("/predict", {"inputs": ["a", "b"]})
+    rows = server.post("/predict", {"inputs": [["a"], ["a", "b"]]})
+    if not rows or rows[0] != one or rows[1] != pair or set(one[0]) != {"score", "label"} or one == pair:
+        fail(f"/predict: {one} {pair} {rows}")
+
+
+def test_ollama(server, want):
+    answer = server.post("/api/embed", {"model": "distilbert:latest", "input": TEXTS, "keep_alive": "5m", "options": {}})
+    unit = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in want]
+    expect_rows("/api/embed", answer and answer["embeddings"], unit)
+    if answer and not (isinstance(answer["total_duration"], int) and answer["prompt_eval_count"] > 0):
+        fail(f"/api/embed: {answer}")
+    answer = server.post("/api/embed", {"model": "none", "input": "a"}, 404)
+    if answer and "not found" not in answer["error"]:
+        fail(f"/api/embed: {answer}")
+    names = [model["name"] for model in server.ask("GET", "/api/tags")[2]["models"]]
+    if names != ["distilbert", "bert"] or "embedding" not in server.post("/api/show", {"model": names[0]})["capabilities"]:
+        fail(f"/api/tags: {names}")
+    if [model["id"] for model in server.ask("GET", "/v1/models")[2]["data"]] != names or server.ask("GET", "/v1/models/bert")[2]["id"] != "bert":
+        fail("/v1/models")
+    if server.ask("GET", "/v1/models/none")[0] != 404 or server.ask("GET", "/info")[2]["model_id"] != names[0]:
+        fail("/v1/models/none or /info")
+
+
+def test_together(server, want):
+    """Many clients at once get what one alone gets, also beside requests that are wrong."""
+    wrong = []
+
+    def client(seed):
+        for i in range(12):
+            index = (seed + i) % len(TEXTS)
+            if (seed + i) % 5 == 0:
+                server.post("/v1/embeddings", {"input": ["a", 5]}, 400)
+            answer = rows_of(server.post("/v1/embeddings", {"input": [TEXTS[index]] * (1 + seed % 3)}))
+            if not answer or not differences(answer, [want[index]] * len(answer)) <= CLOSE:
+                wrong.append(TEXTS[index])
+
+    threads = [threading.Thread(target=client, args=(seed,)) for seed in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        fail("wrong under load:", wrong)
+
+
+server = Server(EMBEDDER, RERANKER)
+vectors = [entry["embedding"] for entry in lines("embed", EMBEDDER, *TEXTS)]
+test_openai(server, vectors, len(vectors[0]))
+test_tei(server, vectors)
+test_scores(server)
+test_ollama(server, vectors)
+test_together(server, vectors)
+if (status := server.stop()) != 0:
+    fail(f"the server ended with {status}: {server.log()[-500:]}")
+if "eating" in server.log():
+    fail("the log has a text of a request")
+finish()

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer serve: texts of a language model, whole and as streams, for clients of OpenAI and Ollama, against what `clformer generate` writes.
+test_serve_texts.py PROGRAM DATA"""
+import json
+import os
+import socket
+import tempfile
+import threading
+import time
+
+from runs import clformer, fail, finish
+from serving import EMBEDDER, WRITER, Server, events
+
+PROMPTS = ["a", "b c", "the cat", "it ran"]
+TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}a{% endif %}"
+
+
+def written(prompt, tokens, *arguments):
+    done = clformer("generate", WRITER, prompt, "--max-tokens", str(tokens), "--json", *arguments)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)["text"]
+
+
+def complete(server, prompt, tokens=12, **more):
+    answer = server.post("/v1/completions", {"prompt": prompt, "max_tokens": tokens, "temperature": 0, **more})
+    return answer and answer["choices"][0]["text"]
+
+
+def streamed(server, path, body):
+    found, headers, content = server.ask("POST", path, {**body, "stream": True})
+    if found != 200 or headers["Content-Type"] != "text/event-stream" or headers["Content-Length"]:
+        fail(f"{path}: {found} {headers.items()}")
+        return [], ""
+    chunks, ended = events(content)
+    if not ended or len({chunk["id"] for chunk in chunks}) != 1:
+        fail(f"{path}: {content[-300:]}")
+    pieces = [choice.get("text") or choice.get("delta", {}).get("content") or "" for chunk in chunks for choice in chunk["choices"]]
+    return chunks, "".join(pieces)
+
+
+def test_completions(server):
+    for prompt in PROMPTS:
+        want = written(prompt, 12)
+        if complete(server, prompt) != want or streamed(server, "/v1/completions", {"prompt": prompt, "max_tokens": 12, "temperature": 0})[1] != want:
+            fail(f"{prompt}: {complete(server, prompt)!r}, expected {want!r}")
+    answer = server.post("/v1/completions", {"prompt": PROMPTS, "max_tokens": 12, "temperature": 0})
+    if answer and [choice["text"] for choice in answer["choices"]] != [written(prompt, 12) for prompt in PROMPTS]:
+        fail(f"several prompts: {answer}")
+    if answer and (answer["object"] != "text_completion" or answer["usage"]["total_tokens"] !=
+                   answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"] or answer["choices"][0]["finish_reason"] != "length"):
+        fail(f"an answer: {answer}")
+    ids = json.loads(clformer("tokenize", WRITER, PROMPTS[0]).stdout)
+    if complete(server, ids) != written(PROMPTS[0], 12):
+        fail("token ids")
+    text = written("a", 12)
+    stop = text[4:6]
+    want = text[:text.index(stop)]
+    for stops in (stop, ["none of this", stop]):
+        chunks, got = streamed(server, "/v1/completions", {"prompt": "a", "max_tokens": 12, "temperature": 0, "stop": stops,
+                                                           "stream_options": {"include_usage": True}})
+        if got != want or complete(server, "a", stop=stops) != want:
+            fail(f"stop {stops!r}: {got!r}, expected {want!r}")
+        if [choice["finish_reason"] for chunk in chunks for choice in chunk["choices"] if choice["finish_reason"]] != ["stop"]:
+            fail(f"stop: {chunks}")
+        if chunks and (chunks[-1]["choices"] or not chunks[-1]["usage"] or any(chunk["usage"] for chunk in chunks[:-1])):
+            fail(f"usage of a stream: {chunks[-2:]}")
+    same = {complete(server, "a", temperature=1, seed=7) for _ in range(3)}
+    if len(same) != 1 or len({complete(server, "a", temperature=2, seed=seed) for seed in range(8)}) < 2:
+        fail(f"seeds: {same}")
+
+
+def test_refusals(server):
+    for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logit_bias", {"1": 1}), ("tools", [{}]), ("tool_choice", "auto"),
+                         ("response_format", {"type": "json_object"}), ("presence_penalty", 1), ("frequency_penalty", 0.5), ("suffix", "a"),
+                         ("echo", True), ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
+                         ("stop", [1]), ("stream", 1), ("seed", 1.5), ("stream_options", 1)):
+        answer = server.post("/v1/completions", {"prompt": "a", field: value}, 400)
+        if answer and field not in answer["error"]["message"]:
+            fail(f"{field}: {answer}")
+    for field, value in (("n", 1), ("logprobs", None), ("logit_bias", {}), ("tools", []), ("response_format", {"type": "text"}),
+                         ("presence_penalty", 0), ("user", "a"), ("store", False), ("metadata", {}), ("unknown", 1)):
+        server.post("/v1/completions", {"prompt": "a", "max_tokens": 1, field: value})
+    for messages in ([], None, "a", [{"role": "user"}], [{"role": "king", "content": "a"}], [{"content": "a"}], [5],
+                     [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}]):
+        server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
+    for prompt in ("a " * 200, [], [5000], {"a": 1}):
+        answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
+        if prompt == "a " * 200 and answer and answer["error"]["code"] != "context_length_exceeded":
+            fail(f"a long prompt: {answer}")
+
+
+def test_chat(server):
+    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]}]
+    want = written("system b user cd a", 9, "--no-special-tokens")
+    body = {"messages": messages, "max_completion_tokens": 9, "max_tokens": 3, "temperature": 0}
+    answer = server.post("/v1/chat/completions", body)
+    if answer and (answer["choices"][0]["message"] != {"role": "assistant", "content": want, "refusal": None} or
+                   answer["object"] != "chat.completion"):
+        fail(f"a chat: {answer}, expected {want!r}")
+    chunks, got = streamed(server, "/v1/chat/completions", body)
+    if got != want or chunks[0]["choices"][0]["delta"].get("role") != "assistant" or "usage" in chunks[-1]:
+        fail(f"a chat's stream: {chunks}, expected {want!r}")
+    name, options = "llama", {"num_predict": 9, "temperature": 0}
+    answer = server.post("/api/chat", {"model": name, "messages": messages[:1] + [{"role": "user", "content": "cd"}], "stream": False, "options": options})
+    if answer and (answer["message"]["content"] != want or answer["done_reason"] != "length" or answer["eval_count"] != 9 or not answer["done"]):
+        fail(f"/api/chat: {answer}")
+    _, headers, content = server.ask("POST", "/api/generate", {"model": name, "prompt": "the cat", "raw": True, "options": options})
+    lines = [json.loads(line) for line in content.splitlines()]
+    if headers["Content-Type"] != "application/x-ndjson" or "".join(line["response"] for line in lines) != written("the cat", 9) or \
+            [line["done"] for line in lines] != [False] * (len(lines) - 1) + [True]:
+        fail(f"/api/generate: {lines}")
+    server.post("/api/generate", {"model": "none", "prompt": "a"}, 404)
+    server.post("/api/generate", {"model": name, "prompt": "a", "format": "json"}, 400)
+
+
+def test_together(server):
+    """Texts do not depend on what else runs."""
+    want, wrong = {prompt: written(prompt, 40) for prompt in PROMPTS}, []
+
+    def client(prompt):
+        for _ in range(4):
+            if streamed(server, "/v1/completions", {"prompt": prompt, "max_tokens": 40, "temperature": 0})[1] != want[prompt]:
+                wrong.append(prompt)
+            server.post("/v1/embeddings", {"input": prompt})
+
+    threads = [threading.Thread(target=client, args=(prompt,)) for prompt in PROMPTS * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        fail("other texts beside other requests:", wrong)
+
+
+def running(server):
+    return [line for line in server.ask("GET", "/metrics")[2].decode().splitlines() if line.startswith("clformer_requests_running ")]
+
+
+def test_leaving(server):
+    """A client that leaves frees its place."""
+    for streams in (True, False):
+        body = json.dumps({"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": streams}).encode()
+        for _ in range(8):
+            own = socket.create_connection(("127.0.0.1", server.port))
+            own.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            own.close()
+        deadline = time.monotonic() + 60
+        while running(server) != ["clformer_requests_running 0"] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if running(server) != ["clformer_requests_running 0"]:
+            fail("requests run on after their clients have left")
+        if complete(server, "a") != written("a", 12):
+            fail("a text after clients have left")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    folder = os.path.join(directory, "llama")
+    os.mkdir(folder)
+    for file in ("config.json", "model.safetensors", "tokenizer.json"):
+        os.symlink(os.path.join(WRITER, file), os.path.join(folder, file))
+    with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as template:
+        template.write(TEMPLATE)
+    main = Server(folder, EMBEDDER)
+    test_completions(main)
+    test_refusals(main)
+    test_chat(main)
+    test_together(main)
+    test_leaving(main)
+    if main.stop() != 0:
+        fail("the server's end:", main.log()[-500:])
+finish()
