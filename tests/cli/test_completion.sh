@@ -27,7 +27,7 @@ done
 [ "$(offered embed m --pooling '' | tr '\n' ' ')" = "cls last max mean mean_sqrt_len model weighted_mean " ] ||
     fail "--pooling: $(offered embed m --pooling '')"
 [ "$(offered embed m --pooling me | tr '\n' ' ')" = "mean mean_sqrt_len " ] || fail "--pooling me: $(offered embed m --pooling me)"
-[ "$(offered se | tr '\n' ' ')" = "search selftest " ] || fail "se: $(offered se)"
+[ "$(offered se | tr '\n' ' ')" = "search selftest serve " ] || fail "se: $(offered se)"
 [ "$(offered attention -o x --format '' | tr '\n' ' ')" = "png svg " ] || fail "--format: $(offered attention -o x --format '')"
 devices=$("$program" devices | sed -n 's/^\([0-9]*\): .*/\1/p' | sort)
 for before in --device -d; do

@@ -42,27 +42,34 @@ def test_messages(server):
         fail(f"pipelined requests: {many[:400]}")
     asked = server.raw(HEAD + CLOSE + b"Expect: 100-continue\r\n" + length(len(BODY)) + b"\r\n" + BODY)
     expect_answer("100-continue", asked, 100, b"HTTP/1.1 200 ")
-    expect_answer("100-continue, refused", server.raw(b"POST /none HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n" + length(9) + b"\r\n"), 404)
-    for name, status, head in (("two lengths", 400, length(5) + length(6)), ("a length and a coding", 400, length(5) + b"Transfer-Encoding: chunked\r\n"),
+    refused = server.raw(b"POST /none HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n" + length(9) + b"\r\n")
+    expect_answer("100-continue, refused", refused, 404)
+    for name, status, head in (("two lengths", 400, length(5) + length(6)),
+                               ("a length and a coding", 400, length(5) + b"Transfer-Encoding: chunked\r\n"),
                                ("a bad length", 400, b"Content-Length: 5a\r\n"), ("a signed length", 400, b"Content-Length: +5\r\n"),
-                               ("an unknown coding", 501, b"Transfer-Encoding: gzip\r\n"), ("a name with a space", 400, b"Content-Length : 5\r\n"),
-                               ("two hosts", 400, length(5) + b"Host: b\r\n"), ("other expectations", 417, length(5) + b"Expect: much\r\n")):
+                               ("an unknown coding", 501, b"Transfer-Encoding: gzip\r\n"),
+                               ("a name with a space", 400, b"Content-Length : 5\r\n"),
+                               ("two hosts", 400, length(5) + b"Host: b\r\n"),
+                               ("other expectations", 417, length(5) + b"Expect: much\r\n")):
         expect_answer(name, server.raw(HEAD + head + b"\r\nhello"), status)
     expect_answer("no host", server.raw(b"GET /health HTTP/1.1\r\n\r\n"), 400)
-    expect_answer("3 kB of cookies", server.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)), 200)
+    cookies = b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)
+    expect_answer("3 kB of cookies", server.raw(cookies), 200)
     expect_answer("long headers", server.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nCookie: %s\r\n\r\n" % (b"a" * 30000)), 431, b'"error"')
     expect_answer("a long target", server.raw(b"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n" % (b"a" * 9000)), 414, b'"error"')
     server.raw(b"\x16\x03\x01 no HTTP\r\n\r\n")
 
 
 def test_bodies(server):
-    expect_answer("a body of 1 MB", server.raw(HEAD + CLOSE + length(1000000) + b"\r\n" + BODY[:-1] + b" " * (1000000 - len(BODY)) + b"}"), 200)
+    long = BODY[:-1] + b" " * (1000000 - len(BODY)) + b"}"
+    expect_answer("a body of 1 MB", server.raw(HEAD + CLOSE + length(1000000) + b"\r\n" + long), 200)
     expect_answer("a large body, told", server.raw(HEAD + length(200 << 20) + b"\r\n"), 413, b'"error"')
     expect_answer("a large body, sent", server.raw(HEAD + length(30 << 20) + b"\r\n" + bytes(30 << 20)), 413, b'"error"')
-    expect_answer("a large body in chunks",
-                  server.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + 20 * (b"100000\r\n" + bytes(1 << 20) + b"\r\n")), 413, b'"error"')
-    for text in (b"", b"[1]", b'"a"', b'{"input": NaN}', b'{"input": "a",}', b'{"input": "a"} x', b'{"input": "\xff"}', b'{"input": "a\x01"}',
-                 b'{"input": "a" /* */}', b'{"input": "a", "dimensions": 1e400}', b'{"input": ' + b"[" * 100000, b'{"input": "a", "input": "b"}'):
+    chunks = 20 * (b"100000\r\n" + bytes(1 << 20) + b"\r\n")
+    expect_answer("a large body in chunks", server.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks), 413, b'"error"')
+    for text in (b"", b"[1]", b'"a"', b'{"input": NaN}', b'{"input": "a",}', b'{"input": "a"} x', b'{"input": "\xff"}',
+                 b'{"input": "a\x01"}', b'{"input": "a" /* */}', b'{"input": "a", "dimensions": 1e400}', b'{"input": ' + b"[" * 100000,
+                 b'{"input": "a", "input": "b"}'):
         server.post("/v1/embeddings", text, 400)
     if not server.post("/v1/embeddings", b'{"input": "a", "x": ' + b"[" * 9 + b"]" * 9 + b"}"):
         fail("nine levels in a field that nobody knows")
@@ -75,8 +82,9 @@ def test_bodies(server):
 
 
 def test_routes(server):
-    for method, path, status in (("GET", "/v1/embeddings", 405), ("POST", "/health", 405), ("DELETE", "/v1/models", 405), ("GET", "/none", 404),
-                                 ("GET", "/health?a=b", 200), ("HEAD", "/health", 200), ("GET", "/ping", 200), ("GET", "/", 200),
+    for method, path, status in (("GET", "/v1/embeddings", 405), ("POST", "/health", 405), ("DELETE", "/v1/models", 405),
+                                 ("GET", "/none", 404), ("GET", "/health?a=b", 200),
+                                 ("HEAD", "/health", 200), ("GET", "/ping", 200), ("GET", "/", 200),
                                  ("OPTIONS", "/v1/embeddings", 204), ("GET", "/../etc/passwd", 404)):
         found, headers, _ = server.ask(method, path)
         if found != status or (status == 405 and not headers["Allow"]) or headers["Access-Control-Allow-Origin"]:
@@ -208,7 +216,8 @@ def test_end():
     thread.join()
     if status != 0 or answers[0][0] != 200 or not answers[0][2].endswith(b"data: [DONE]\n\n"):
         fail(f"the end: {status} {answers[0][2][-200:]} {server.log()[-800:]}")
-    again = subprocess.Popen([program, "serve", WRITER, "--port", str(server.port)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    again = subprocess.Popen([program, "serve", WRITER, "--port", str(server.port)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             text=True)
     if "listening" not in again.stdout.readline():
         fail("the port is not free after the end")
     again.send_signal(signal.SIGHUP)

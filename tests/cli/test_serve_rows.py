@@ -50,8 +50,8 @@ def test_openai(server, want, width):
     ids = lines("tokenize", EMBEDDER, *TEXTS)
     expect_rows("lists of ids", rows_of(server.post("/v1/embeddings", {"input": ids})), want)
     expect_rows("a list of ids", rows_of(server.post("/v1/embeddings", {"input": ids[1]})), want[1:2])
-    for field, body in {"input": {}, "dimensions": {"input": "a", "dimensions": 0}, "encoding_format": {"input": "a", "encoding_format": "x"},
-                        "model": {"input": "a", "model": "bert"}}.items():
+    for field, body in {"input": {}, "dimensions": {"input": "a", "dimensions": 0},
+                        "encoding_format": {"input": "a", "encoding_format": "x"}, "model": {"input": "a", "model": "bert"}}.items():
         answer = server.post("/v1/embeddings", body, 400)
         if answer and (answer["error"]["param"] != field or field not in answer["error"]["message"]):
             fail(f"{body}: {answer}")
@@ -91,7 +91,8 @@ def test_tei(server, want):
         fail(f"no inputs: {answer}")
     tokens = server.post("/tokenize", {"inputs": ["Aé cat", "x"]})
     ids = lines("tokenize", EMBEDDER, "Aé cat", "x")
-    if tokens and ([[token["id"] for token in row] for row in tokens] != ids or not tokens[0][0]["special"] or tokens[0][0]["start"] is not None):
+    if tokens and ([[token["id"] for token in row] for row in tokens] != ids or not tokens[0][0]["special"] or
+                   tokens[0][0]["start"] is not None):
         fail(f"/tokenize: {tokens}, expected ids {ids}")
     if tokens and any("Aé cat"[t["start"]:t["stop"]] != t["text"] for t in tokens[0] if not t["special"]):
         fail(f"/tokenize: offsets: {tokens[0]}")
@@ -141,7 +142,8 @@ def test_ollama(server, want):
     names = [model["name"] for model in server.ask("GET", "/api/tags")[2]["models"]]
     if names != ["distilbert", "bert"] or "embedding" not in server.post("/api/show", {"model": names[0]})["capabilities"]:
         fail(f"/api/tags: {names}")
-    if [model["id"] for model in server.ask("GET", "/v1/models")[2]["data"]] != names or server.ask("GET", "/v1/models/bert")[2]["id"] != "bert":
+    if [model["id"] for model in server.ask("GET", "/v1/models")[2]["data"]] != names or \
+            server.ask("GET", "/v1/models/bert")[2]["id"] != "bert":
         fail("/v1/models")
     if server.ask("GET", "/v1/models/none")[0] != 404 or server.ask("GET", "/info")[2]["model_id"] != names[0]:
         fail("/v1/models/none or /info")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer serve: texts of a language model, whole and as streams, for clients of OpenAI and Ollama, against what `clformer generate` writes.
-test_serve_texts.py PROGRAM DATA"""
+"""clformer serve: texts of a language model, whole and as streams, for clients of OpenAI and Ollama, against what `clformer generate`
+writes. test_serve_texts.py PROGRAM DATA"""
 import json
 import os
 import socket
@@ -43,13 +43,16 @@ def streamed(server, path, body):
 def test_completions(server):
     for prompt in PROMPTS:
         want = written(prompt, 12)
-        if complete(server, prompt) != want or streamed(server, "/v1/completions", {"prompt": prompt, "max_tokens": 12, "temperature": 0})[1] != want:
-            fail(f"{prompt}: {complete(server, prompt)!r}, expected {want!r}")
+        whole = complete(server, prompt)
+        pieces = streamed(server, "/v1/completions", {"prompt": prompt, "max_tokens": 12, "temperature": 0})[1]
+        if whole != want or pieces != want:
+            fail(f"{prompt}: {whole!r} and {pieces!r}, expected {want!r}")
     answer = server.post("/v1/completions", {"prompt": PROMPTS, "max_tokens": 12, "temperature": 0})
     if answer and [choice["text"] for choice in answer["choices"]] != [written(prompt, 12) for prompt in PROMPTS]:
         fail(f"several prompts: {answer}")
     if answer and (answer["object"] != "text_completion" or answer["usage"]["total_tokens"] !=
-                   answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"] or answer["choices"][0]["finish_reason"] != "length"):
+                   answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"] or
+                   answer["choices"][0]["finish_reason"] != "length"):
         fail(f"an answer: {answer}")
     ids = json.loads(clformer("tokenize", WRITER, PROMPTS[0]).stdout)
     if complete(server, ids) != written(PROMPTS[0], 12):
@@ -92,7 +95,8 @@ def test_refusals(server):
 
 
 def test_chat(server):
-    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]}]
+    parts = [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]
+    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": parts}]
     want = written("system b user cd a", 9, "--no-special-tokens")
     body = {"messages": messages, "max_completion_tokens": 9, "max_tokens": 3, "temperature": 0}
     answer = server.post("/v1/chat/completions", body)
@@ -103,8 +107,10 @@ def test_chat(server):
     if got != want or chunks[0]["choices"][0]["delta"].get("role") != "assistant" or "usage" in chunks[-1]:
         fail(f"a chat's stream: {chunks}, expected {want!r}")
     name, options = "llama", {"num_predict": 9, "temperature": 0}
-    answer = server.post("/api/chat", {"model": name, "messages": messages[:1] + [{"role": "user", "content": "cd"}], "stream": False, "options": options})
-    if answer and (answer["message"]["content"] != want or answer["done_reason"] != "length" or answer["eval_count"] != 9 or not answer["done"]):
+    talk = messages[:1] + [{"role": "user", "content": "cd"}]
+    answer = server.post("/api/chat", {"model": name, "messages": talk, "stream": False, "options": options})
+    if answer and (answer["message"]["content"] != want or answer["done_reason"] != "length" or answer["eval_count"] != 9 or
+                   not answer["done"]):
         fail(f"/api/chat: {answer}")
     _, headers, content = server.ask("POST", "/api/generate", {"model": name, "prompt": "the cat", "raw": True, "options": options})
     lines = [json.loads(line) for line in content.splitlines()]
@@ -134,22 +140,28 @@ def test_together(server):
         fail("other texts beside other requests:", wrong)
 
 
-def running(server):
-    return [line for line in server.ask("GET", "/metrics")[2].decode().splitlines() if line.startswith("clformer_requests_running ")]
+def samples(server, begin):
+    """The values of the metrics whose names begin so."""
+    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
+    return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(begin)]
 
 
 def test_leaving(server):
     """A client that leaves frees its place."""
+    over = 'clformer_requests_total{route="POST /v1/completions"'
     for streams in (True, False):
         body = json.dumps({"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": streams}).encode()
+        before, deadline = sum(samples(server, over)), time.monotonic() + 60
         for _ in range(8):
             own = socket.create_connection(("127.0.0.1", server.port))
             own.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
             own.close()
-        deadline = time.monotonic() + 60
-        while running(server) != ["clformer_requests_running 0"] and time.monotonic() < deadline:
+        while sum(samples(server, over)) < before + 8 and time.monotonic() < deadline:
             time.sleep(0.01)
-        if running(server) != ["clformer_requests_running 0"]:
+        while samples(server, "clformer_requests_running ") != [0] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        held = samples(server, "clformer_requests_running ") + samples(server, "clformer_queue_depth ")
+        if sum(samples(server, over)) != before + 8 or held != [0, 0]:
             fail("requests run on after their clients have left")
         if complete(server, "a") != written("a", 12):
             fail("a text after clients have left")
