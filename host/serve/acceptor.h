@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that accepts connections. libmicrohttpd can accept by itself; in 0.9.75 its workers and whoever tells them to stop accepting may
- * both take the listening socket out of a worker's set, and the second one ends the process. */
+/* The thread that accepts connections. libmicrohttpd can accept by itself. In 0.9.75 its workers and whoever tells them to stop accepting
+ * may both take the listening socket out of a worker's set, and the second one ends the process. */
 #ifndef CLFI_SERVE_ACCEPTOR_H
 #define CLFI_SERVE_ACCEPTOR_H
 

@@ -33,7 +33,7 @@ struct srv_http {
     atomic_ulong next_id;
 };
 
-typedef struct request {
+typedef struct http_request {
     srv_http *http;
     struct MHD_Connection *connection;
     srv_connection *watched; /* NULL: there was no memory for it */
@@ -46,7 +46,7 @@ typedef struct request {
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
     uint64_t start_ns;
-} request;
+} http_request;
 
 /* ---- Beginnings and ends ---- */
 
@@ -54,7 +54,7 @@ typedef struct request {
 static void *begin_request(void *user, const char *uri, struct MHD_Connection *connection)
 {
     srv_http *http = user;
-    request *r;
+    http_request *r;
     if (clfi_alloc(1, sizeof *r, "request", &r) != CLF_OK)
         return NULL;
     r->http = http;
@@ -75,7 +75,7 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     return r;
 }
 
-static void log_request(const request *r)
+static void log_request(const http_request *r)
 {
     const srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
@@ -91,7 +91,7 @@ static void log_request(const request *r)
 }
 
 /* A job whose request ends before it: nobody waits for it. */
-static void leave_job(request *r)
+static void leave_job(http_request *r)
 {
     srv_job *job = r->call.job;
     srv_error gone;
@@ -112,7 +112,7 @@ static void leave_job(request *r)
 /* An MHD_RequestCompletedCallback. */
 static void end_request(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
-    request *r = *context;
+    http_request *r = *context;
     (void)user;
     (void)connection;
     if (!r)
@@ -155,7 +155,7 @@ static void watch_connection(void *user, struct MHD_Connection *connection, void
 
 /* ---- Answers ---- */
 
-static void add_headers(const request *r, struct MHD_Response *response)
+static void add_headers(const http_request *r, struct MHD_Response *response)
 {
     const srv_options *options = r->http->params.state->options;
     const int status = r->call.reply.status;
@@ -177,7 +177,7 @@ static void add_headers(const request *r, struct MHD_Response *response)
         MHD_add_response_header(response, "Connection", "close");
 }
 
-static enum MHD_Result queue_response(request *r, struct MHD_Response *response)
+static enum MHD_Result queue_response(http_request *r, struct MHD_Response *response)
 {
     if (!response)
         return MHD_NO;
@@ -192,7 +192,7 @@ static enum MHD_Result queue_response(request *r, struct MHD_Response *response)
 }
 
 /* The call's reply; its body is libmicrohttpd's from then on. */
-static enum MHD_Result answer(request *r)
+static enum MHD_Result answer(http_request *r)
 {
     clf_str *body = &r->call.reply.body;
     struct MHD_Response *response = MHD_create_response_from_buffer(body->length, body->data ? body->data : "",
@@ -202,14 +202,14 @@ static enum MHD_Result answer(request *r)
     return queue_response(r, response);
 }
 
-static enum MHD_Result answer_error(request *r)
+static enum MHD_Result answer_error(http_request *r)
 {
     srv_reply_error(&r->call);
     return answer(r);
 }
 
 /* Before the body is read: the connection ends, and the client may still be sending. */
-static enum MHD_Result answer_early(request *r)
+static enum MHD_Result answer_early(http_request *r)
 {
     r->closes = true;
     if (r->watched)
@@ -218,7 +218,7 @@ static enum MHD_Result answer_early(request *r)
 }
 
 /* A body without a length that becomes too large: libmicrohttpd takes no answer now, so that it is written by hand. */
-static enum MHD_Result cut_off(request *r)
+static enum MHD_Result cut_off(http_request *r)
 {
     clf_str text = CLF_STR_INIT;
     srv_reply_error(&r->call);
@@ -240,19 +240,19 @@ static enum MHD_Result cut_off(request *r)
 /* A job's wake, with its lock held. */
 static void wake(void *user)
 {
-    const request *r = user;
+    const http_request *r = user;
     MHD_resume_connection(r->connection);
 }
 
 /* With the job's lock held: the connection sleeps until the job wakes it. */
-static void sleep_for(request *r)
+static void sleep_for(http_request *r)
 {
     r->call.job->wake = wake;
     r->call.job->wake_user = r;
     MHD_suspend_connection(r->connection);
 }
 
-static clf_status next_pieces(request *r, bool *out_sleeps)
+static clf_status next_pieces(http_request *r, bool *out_sleeps)
 {
     srv_job *job = r->call.job;
     clfi_str_clear(&r->stream);
@@ -269,7 +269,7 @@ static clf_status next_pieces(request *r, bool *out_sleeps)
 /* An MHD_ContentReaderCallback. */
 static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most)
 {
-    request *r = user;
+    http_request *r = user;
     bool sleeps = false;
     (void)position;
     if (r->sent == r->stream.length && !r->stream_ended && next_pieces(r, &sleeps) != CLF_OK)
@@ -284,7 +284,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most
     return (ssize_t)size;
 }
 
-static enum MHD_Result answer_stream(request *r)
+static enum MHD_Result answer_stream(http_request *r)
 {
     r->call.reply.status = 200;
     r->call.reply.type = r->call.dialect == SRV_OLLAMA ? "application/x-ndjson" : "text/event-stream";
@@ -295,7 +295,7 @@ static enum MHD_Result answer_stream(request *r)
 }
 
 /* The job has something to tell. */
-static enum MHD_Result take_job(request *r)
+static enum MHD_Result take_job(http_request *r)
 {
     srv_job *job = r->call.job;
     pthread_mutex_lock(&job->lock);
@@ -313,7 +313,7 @@ static enum MHD_Result take_job(request *r)
     return r->call.answer(&r->call) ? answer(r) : answer_error(r);
 }
 
-static enum MHD_Result submit(request *r)
+static enum MHD_Result submit(http_request *r)
 {
     srv_state *state = r->http->params.state;
     srv_job *job = r->call.job;
@@ -343,7 +343,7 @@ static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-static bool check_access(request *r, const srv_headers *headers, const char *method)
+static bool check_access(http_request *r, const srv_headers *headers, const char *method)
 {
     const srv_http_params *params = &r->http->params;
     char allow[64];
@@ -367,7 +367,7 @@ static bool check_access(request *r, const srv_headers *headers, const char *met
 }
 
 /* Answers OPTIONS of a known path; the body, if there is one, is not read. */
-static enum MHD_Result answer_options(request *r)
+static enum MHD_Result answer_options(http_request *r)
 {
     const char *rest;
     srv_routes_find("OPTIONS", r->path, &rest, r->allow, sizeof r->allow);
@@ -376,14 +376,14 @@ static enum MHD_Result answer_options(request *r)
     return answer(r);
 }
 
-static bool body_too_large(request *r)
+static bool body_too_large(http_request *r)
 {
     return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "a body of more than %zu bytes", r->http->params.state->options->max_body);
 }
 
 /* The headers are there. What is refused now is told at once where the message is broken, the body too large, or the client asks before it
  * sends; else behind the body, so that the connection stays. */
-static enum MHD_Result begin(request *r, const char *method, const char *version)
+static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
     srv_headers headers = {.bytes = 0};
     const bool is_modern = strcmp(version, "HTTP/1.0") != 0;
@@ -405,7 +405,7 @@ static enum MHD_Result begin(request *r, const char *method, const char *version
     return MHD_YES;
 }
 
-static enum MHD_Result take_body(request *r, const char *data, size_t size)
+static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
 {
     const size_t most = r->http->params.state->options->max_body;
     if (r->sent + size > most) { /* `sent` counts what came, also of bodies that are not kept */
@@ -418,7 +418,7 @@ static enum MHD_Result take_body(request *r, const char *data, size_t size)
     return MHD_YES;
 }
 
-static bool run_route(request *r)
+static bool run_route(http_request *r)
 {
     srv_call *call = &r->call;
     srv_state *state = call->state;
@@ -439,7 +439,7 @@ static bool run_route(request *r)
 }
 
 /* The body is there. */
-static enum MHD_Result complete(request *r)
+static enum MHD_Result complete(http_request *r)
 {
     r->is_complete = true;
     r->sent = 0;
@@ -461,7 +461,7 @@ static enum MHD_Result complete(request *r)
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
                               const char *data, size_t *size, void **context)
 {
-    request *r = *context;
+    http_request *r = *context;
     (void)user;
     (void)connection;
     (void)url;

@@ -19,13 +19,13 @@
 
 enum { KEY_BYTES = 4096, TICK_MS = 20, MORE_SECONDS = 30 };
 
-typedef struct server {
+typedef struct running_server {
     srv_state state;
     srv_http *http;
     srv_log log;
     clf_str key, address;
     sigset_t signals;
-} server;
+} running_server;
 
 /* ---- Options ---- */
 
@@ -73,7 +73,7 @@ void srv_block_signals(void)
 }
 
 /* Waits for a moment; whether one of the signals came. */
-static bool signal_came(const server *s)
+static bool signal_came(const running_server *s)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
     return sigtimedwait(&s->signals, NULL, &tick) > 0;
@@ -88,7 +88,7 @@ static _Noreturn void end_at_once(void)
 /* ---- Work ---- */
 
 /* Until the worker is ready. *out_ended: a signal came before. */
-static clf_status wait_until_ready(server *s, bool *out_ended)
+static clf_status wait_until_ready(running_server *s, bool *out_ended)
 {
     clf_status st;
     const char *reason;
@@ -109,7 +109,7 @@ static clf_status wait_until_ready(server *s, bool *out_ended)
     }
 }
 
-static clf_status tell_ready(server *s)
+static clf_status tell_ready(running_server *s)
 {
     printf("clformer serve: listening on %s\n", clfi_str_text(&s->address));
     if (fflush(stdout) != 0)
@@ -120,7 +120,7 @@ static clf_status tell_ready(server *s)
 }
 
 /* Answers what is under way. */
-static void drain(server *s)
+static void drain(running_server *s)
 {
     const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();
     atomic_store(&s->state.is_draining, true);
@@ -132,7 +132,7 @@ static void drain(server *s)
             end_at_once();
 }
 
-static clf_status serve(server *s)
+static clf_status serve(running_server *s)
 {
     bool ended;
     CLF_TRY(wait_until_ready(s, &ended));
@@ -148,7 +148,7 @@ static clf_status serve(server *s)
     return CLF_OK;
 }
 
-static clf_status start(server *s, clf_context *context, const clf_model_params *params, const srv_options *options)
+static clf_status start(running_server *s, clf_context *context, const clf_model_params *params, const srv_options *options)
 {
     int socket;
     CLF_TRY(read_key(options, &s->key));
@@ -176,7 +176,7 @@ static clf_status start(server *s, clf_context *context, const clf_model_params 
 
 clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count)
 {
-    server s = {.state = {.options = options}, .log = {options->log_json != 0}, .key = CLF_STR_INIT, .address = CLF_STR_INIT};
+    running_server s = {.state = {.options = options}, .log = {options->log_json != 0}, .key = CLF_STR_INIT, .address = CLF_STR_INIT};
     char reason[CLFI_REASON_BYTES];
     allow_connections();
     list_signals(&s.signals);

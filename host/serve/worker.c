@@ -13,17 +13,17 @@
 #include "serve/texts_lane.h"
 #include "serve/warm_up.h"
 
-typedef struct engine {
+typedef struct worker_engine {
     clf_session *session;
     srv_rows_lanes *rows;  /* NULL: the model makes no rows */
     srv_texts_lane *texts; /* NULL: it writes no texts */
-} engine;
+} worker_engine;
 
 struct srv_worker {
     srv_worker_params params;
     pthread_t thread;
-    engine *engines;      /* [models] */
-    pthread_mutex_t lock; /* guards what follows */
+    worker_engine *engines; /* [models] */
+    pthread_mutex_t lock;   /* guards what follows */
     srv_worker_state state;
     clf_status status;
     char reason[CLFI_REASON_BYTES];
@@ -50,7 +50,7 @@ static void note_memory(srv_worker *worker)
 
 /* ---- Loading ---- */
 
-static clf_status open_engine(srv_worker *worker, srv_model *model, engine *out)
+static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engine *out)
 {
     const srv_worker_params *p = &worker->params;
     char line[256];
@@ -87,7 +87,7 @@ static clf_status open_all(srv_worker *worker)
 static void close_all(srv_worker *worker)
 {
     for (size_t i = 0; worker->engines && i < worker->params.models->count; i++) {
-        engine *e = &worker->engines[i];
+        worker_engine *e = &worker->engines[i];
         srv_rows_lanes_destroy(e->rows);
         srv_texts_lane_destroy(e->texts);
         clf_session_destroy(e->session);
@@ -110,7 +110,7 @@ static bool work(srv_worker *worker)
     const srv_models *models = worker->params.models;
     bool any = false;
     for (size_t i = 0; i < models->count; i++) {
-        engine *e = &worker->engines[i];
+        worker_engine *e = &worker->engines[i];
         bool worked = false;
         if (e->rows && srv_rows_lanes_step(e->rows, &worked) != CLF_OK)
             tell_failure(worker, &models->items[i]);
