@@ -109,7 +109,7 @@ static unsigned tasks_of(const clf_model *model)
 
 clf_status srv_model_load(srv_model *model, clf_context *context, const clf_model_params *params)
 {
-    CLF_TRY(clf_model_open_with(context, model->path, params, &model->model));
+    CLF_TRY(clf_model_open(context, model->path, params, &model->model));
     const clf_model_info *info = clf_model_get_info(model->model);
     model->tasks = tasks_of(model->model);
     if (model->tasks == 0)

@@ -47,7 +47,7 @@ typedef struct srv_models {
 clf_status srv_models_name(char *const *words, size_t count, srv_models *out);
 void srv_models_free(srv_models *models); /* and the loaded models */
 
-/* Opens a model on the context and finds out what it can do. Statuses as clf_model_open_with; UNSUPPORTED: nothing that is served. */
+/* Opens a model on the context and finds out what it can do. Statuses as clf_model_open; UNSUPPORTED: nothing that is served. */
 clf_status srv_model_load(srv_model *model, clf_context *context, const clf_model_params *params);
 
 /* By the name of a request; NULL: unknown. ":latest" at its end does not count. */

@@ -43,7 +43,7 @@ static clf_status warm_texts(clf_session *session, size_t count, float temperatu
         prompts[i] = text_of(i);
     params.max_tokens = TOKENS;
     params.temperature = temperature;
-    return clf_generate(session, prompts, count, &params, NULL, NULL);
+    return clf_session_generate(session, prompts, count, &params, NULL, NULL);
 }
 
 clf_status srv_warm_up(const srv_model *model, clf_session *session)
