@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Device session of a command. */
-#include "jobs/account_note.h"
 #include "jobs/session.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "process/resident.h"
+#include "clformer/classify.h"
+#include "console/progress.h"
 #include "jobs/device_listing.h"
 #include "jobs/model_hash.h"
 #include "jobs/platform_guard.h"
-#include "console/progress.h"
 #include "jobs/tokenizer_note.h"
-#include "clformer/classify.h"
+#include "model/directory_account.h"
 #include "model/session.h"
 #include "op/engines.h"
 #include "op/left_out.h"
+#include "process/resident.h"
 #include "runtime/context.h"
 #include "runtime/profile.h"
 
@@ -64,6 +65,22 @@ clf_model_params cli_session_model_params(const cli_session *session)
     return params;
 }
 
+/* Tells once in the program, on standard error, which keys of the sentence-transformers files of the model in `path` nothing reads. A
+ * list that cannot be made is no reason to stop: the model is open. */
+static void account_note(const char *path)
+{
+    static bool is_told;
+    clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
+    if (!is_told && clfi_account_modules(path, &account) == CLF_OK && json_array_size(account.unknown) > 0) {
+        is_told = true;
+        cli_line_clear();
+        for (size_t i = 0; i < json_array_size(account.unknown); i++)
+            fprintf(stderr, "clformer: %s: %s: an unknown key, which is not followed (the result may be another one than it asks for)\n",
+                    path, json_string_value(json_array_get(account.unknown, i)));
+    }
+    clfi_directory_account_clear(&account);
+}
+
 static void close_models(cli_session *session)
 {
     if (session->scoring != session->work)
@@ -86,7 +103,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
     cli_tokenizer_note(session->model->tokenizer, directory);
-    cli_account_note(directory);
+    account_note(directory);
     if (session->reranker_directory)
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;

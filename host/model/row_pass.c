@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "kernel/row_check.h"
 #include "model/finite.h"
-#include "model/portable.h"
+#include "op/engines.h"
 #include "runtime/rehearsal.h"
 
 /* One pass over a batch and the check of its rows, without reading them. */
@@ -61,13 +62,54 @@ static bool mark_corrupt(const clf_row_pass *pass, const clf_sequences *s, const
     return any;
 }
 
+/* "gemm=tiled,softmax=generic,..." */
+static clf_status portable_engines(char **out)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (int op = 0; st == CLF_OK && op < CLF_OP_COUNT; op++) {
+        const clf_engine_table *table = &clfi_engine_tables[op];
+        st = clfi_str_appendf(&text, "%s%s=%s", op ? "," : "", table->op, table->engines[table->count - 1].name);
+    }
+    if (st != CLF_OK) {
+        clfi_str_free(&text);
+        return st;
+    }
+    *out = text.data;
+    return CLF_OK;
+}
+
+/* A session on the last engine of every table, with weights of its own, opened at the first call and kept by `session`. */
+static clf_status session_portable(clf_session *session, clf_session **out)
+{
+    if (!session->portable) {
+        clf_context *context;
+        clf_model *model = NULL;
+        char *engines;
+        CLF_TRY(clf_context_create_shared(session->context, &context));
+        clf_status st = portable_engines(&engines);
+        if (st == CLF_OK) {
+            free(context->engines);
+            context->engines = engines;
+            st = clf_model_open(context, session->model->directory, &session->model->params, &model);
+        }
+        clf_context_destroy(context); /* the model keeps it */
+        if (st == CLF_OK)
+            st = clf_session_create(model, NULL, &session->portable);
+        clf_model_destroy(model); /* its session keeps it */
+        CLF_TRY(st);
+    }
+    *out = session->portable;
+    return CLF_OK;
+}
+
 /* Once more on the portable engines. */
 static clf_status run_again(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
 {
     clf_session *portable;
     clfi_log(session->context, CLF_LOG_ERROR, "%s: a row is not finite or all zero: its batch is computed again on the portable engines",
              pass->what);
-    CLF_TRY(clfi_session_portable(session, &portable));
+    CLF_TRY(session_portable(session, &portable));
     return run_once(portable, pass, s, out, flags);
 }
 

@@ -2,6 +2,8 @@
 /* Life of the compiling processes. */
 #include "runtime/compiler_pool.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,10 +11,53 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "runtime/compiler_path.h"
+#include "base/str.h"
 
 #define DEFAULT_SECONDS 120.0
 #define MOST_SECONDS 86400.0
+
+/* From the folder of the library or of the executable. The last one is for libraries in lib/<architecture>. */
+static const char *const places[] = {"clformer-compile", "../libexec/clformer/clformer-compile", "../../libexec/clformer/clformer-compile"};
+
+static clf_status try_path(const char *path, char **out)
+{
+    return access(path, X_OK) == 0 ? clfi_strdup(path, out) : CLF_OK;
+}
+
+/* Beside `file`, whose links are resolved. */
+static clf_status find_near(const char *file, char **out)
+{
+    char resolved[PATH_MAX];
+    clf_str path = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    if (!strchr(file, '/') || !realpath(file, resolved)) /* a name alone was looked up in $PATH */
+        return CLF_OK;
+    strrchr(resolved, '/')[1] = '\0';
+    for (size_t i = 0; st == CLF_OK && !*out && i < COUNT(places); i++) {
+        clfi_str_clear(&path);
+        st = clfi_str_appendf(&path, "%s%s", resolved, places[i]);
+        if (st == CLF_OK)
+            st = try_path(path.data, out);
+    }
+    clfi_str_free(&path);
+    return st;
+}
+
+/* `given` ($CLF_COMPILER) where it is not NULL; else the file beside the library or the executable, or in the libexec folder of the
+ * installation that either belongs to. *out: the caller frees it; NULL: there is none, or `given` is "". */
+static clf_status compiler_path(const char *given, char **out)
+{
+    static const char here;
+    Dl_info library;
+    *out = NULL;
+    if (given)
+        return given[0] ? try_path(given, out) : CLF_OK;
+    if (dladdr(&here, &library) && library.dli_fname)
+        CLF_TRY(find_near(library.dli_fname, out));
+    if (!*out)
+        CLF_TRY(find_near("/proc/self/exe", out));
+    return *out ? CLF_OK : try_path(CLF_COMPILER_PATH, out);
+}
 
 /* The process that a pool has left, for the next one of this process (and not of one that it forked). */
 static struct {
@@ -73,7 +118,7 @@ clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_
 {
     char *found;
     *out = NULL;
-    CLF_TRY(clfi_compiler_path(path, &found));
+    CLF_TRY(compiler_path(path, &found));
     if (!found)
         return CLF_OK;
     const clf_status st = clfi_alloc(1, sizeof **out, "compiling processes", out);

@@ -13,16 +13,65 @@
 #include "base/file.h"
 #include "op/tuned_file.h"
 #include "tune/tune_choose.h"
-#include "tune/tune_kept.h"
 
 enum { MAX_WALKS = 16, CHECKS = 2 };
 static const double PRODUCT_NS = 1.2e8; /* less only where all the time would not do for the engines as they are and the kept choices */
+
+/* CLBlast's parameters that a rule was chosen with; NULL: not CLBlast's, or with its own. */
+static const clf_clblast_parameters *kept_parameters(const clf_tuning *kept, const clf_gemm_rule *rule)
+{
+    const bool has_set = strcmp(rule->engine->name, "clblast") == 0 && clfi_clblast_is_any(&kept->clblast);
+    return has_set ? &kept->clblast : NULL;
+}
+
+static bool is_same_choice(const clf_gemm_rule *a, const clf_gemm_rule *b)
+{
+    return a->engine == b->engine && memcmp(&a->tile, &b->tile, sizeof a->tile) == 0;
+}
+
+static bool is_wanted(const clfi_tune_products *products, clf_precision precision, const clf_gemm_rule *rule)
+{
+    for (size_t i = 0; i < products->count; i++) {
+        const clfi_tune_product *p = &products->items[i];
+        const clf_gemm_rule wanted = {.kind = p->kind, .precision = precision, .batch = p->batch, .m = p->m, .n = p->n, .k = p->k};
+        if (clfi_rule_is_for(rule, &wanted))
+            return true;
+    }
+    return false;
+}
+
+static bool is_candidate(const clf_tuning *tuning, const clf_gemm_rule *rule)
+{
+    static const clf_tile own = {{0}};
+    return rule->engine && (memcmp(&rule->tile, &own, sizeof own) != 0 || kept_parameters(tuning, rule));
+}
+
+/* The choices of a file for these products on this device with this driver at this precision, each once: the rules of *out are no products'
+ * but engines with their tiles. Left out is what is measured anyway, an engine as it is. */
+static clf_status read_kept(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
+                            clf_tuning *out)
+{
+    clf_tuning tuning;
+    size_t count = 0;
+    CLF_TRY(clfi_tuning_read(file, device, &tuning));
+    for (size_t i = 0; i < tuning.count; i++) {
+        const clf_gemm_rule *rule = &tuning.rules[i];
+        bool is_new = is_wanted(products, precision, rule) && is_candidate(&tuning, rule);
+        for (size_t c = 0; c < count; c++)
+            is_new = is_new && !is_same_choice(&tuning.rules[c], rule);
+        if (is_new)
+            tuning.rules[count++] = *rule;
+    }
+    tuning.count = count;
+    *out = tuning;
+    return CLF_OK;
+}
 
 typedef struct tuner {
     const clfi_tune_params *params;
     const clfi_tune_products *products;
     clfi_tune_device device;
-    clf_tuning kept; /* choices of before, each once */
+    clf_tuning kept;       /* choices of before, each once */
     const char *reference; /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
     char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
@@ -108,7 +157,7 @@ static clf_status measure_kept(tuner *t)
 {
     for (size_t i = 0; i < t->kept.count; i++) {
         const clf_gemm_rule *rule = &t->kept.rules[i];
-        CLF_TRY(measure_engine(t, rule->engine, &rule->tile, clfi_tune_kept_parameters(&t->kept, rule)));
+        CLF_TRY(measure_engine(t, rule->engine, &rule->tile, kept_parameters(&t->kept, rule)));
     }
     return CLF_OK;
 }
@@ -184,7 +233,7 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
     t->results.is_reference_table = t->device.is_cpu;
     if (t->params->kept_file)
-        CLF_TRY(clfi_tune_kept_read(t->params->kept_file, &t->device.info, t->products, t->params->precision, &t->kept));
+        CLF_TRY(read_kept(t->params->kept_file, &t->device.info, t->products, t->params->precision, &t->kept));
     const size_t first = 1 + clfi_engine_tables[CLF_OP_GEMM].count + t->kept.count;
     const double share = t->params->minutes * 60e9 / (double)(t->products->count * first);
     t->product_ns = share < PRODUCT_NS ? share : PRODUCT_NS;

@@ -15,7 +15,7 @@ case $1 in
         kernel=any/pooling.cl
         store='PASTE(vector_, STORE_Y)(y + y_offset + sequence \* y_stride + c, result);'
         nan='if (sequence == 1) result = NAN;\n&' nothing='if (sequence != 1)\n&'
-        tests='test_texts_in_mixed_batches test_ids_in_file_order' named='text 1 differs by\|not finite'
+        tests='test_texts_in_mixed_batches test_ids_in_groups' named='text 1 differs by\|not finite'
         ;;
     g2p) # logits of the first step: the only products of 58 columns, here by the engine that every device has
         export CLF_ENGINE=gemm=tiled CLF_TEST_ONLY=test_memory_features_and_logits
