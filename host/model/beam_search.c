@@ -325,7 +325,8 @@ static clf_status rehearse(clf_beam_search *search, const int32_t *ids, const in
         sources[s] = (clf_decode_input){-1, ids + offsets[s], offsets[s + 1] - offsets[s]};
         inputs[s] = (clf_decode_input){-1, search->rules.begin, (int32_t)search->rules.begin_count};
     }
-    const clf_decode_plan plan = {sources, inputs, count, false, search->width, rehearse_scores, search};
+    const clf_decode_plan plan = {
+        .sources = sources, .inputs = inputs, .count = count, .following = search->width, .score = rehearse_scores, .user = search};
     CLF_GOTO(clfi_decode_rehearse(search->decoding, &plan, &search->is_rehearsed));
 done:
     free(sources);

@@ -19,7 +19,7 @@ typedef enum clf_task {
 typedef struct clf_family {
     const char *model_type;
     unsigned tasks;
-    clf_pooling pooling; /* where the directory names none */
+    clf_pooling pooling; /* where the directory names none; 0: mean */
     /* The network that config.json describes. FORMAT: a key is missing or out of range; UNSUPPORTED: a network that cannot be built,
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);

@@ -75,5 +75,7 @@ static clf_status read_marian(const json_t *json, clf_network_config *out)
     return read_config(json, true, out);
 }
 
-const clf_family clfi_family_bart = {"bart", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_bart, &clfi_names_bart};
-const clf_family clfi_family_marian = {"marian", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_marian, &clfi_names_bart};
+const clf_family clfi_family_bart = {
+    .model_type = "bart", .tasks = CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, .read_config = read_bart, .names = &clfi_names_bart};
+const clf_family clfi_family_marian = {
+    .model_type = "marian", .tasks = CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, .read_config = read_marian, .names = &clfi_names_bart};

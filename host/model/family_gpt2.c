@@ -55,4 +55,4 @@ static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "/lm_head"), CLFI_
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"transformer.", "", NULL}, .decoder = names_of_decoder, .head = head};
 
-const clf_family clfi_family_gpt2 = {"gpt2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_config, &names};
+const clf_family clfi_family_gpt2 = {.model_type = "gpt2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names};

@@ -8,4 +8,5 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_config(json, &defaults, out);
 }
 
-const clf_family clfi_family_llama = {"llama", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_config, &clfi_names_llama};
+const clf_family clfi_family_llama = {
+    .model_type = "llama", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};

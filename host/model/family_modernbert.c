@@ -70,4 +70,5 @@ static const clf_weight_name head[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "model.", NULL}, .encoder = encoder_names, .head = head};
 
-const clf_family clfi_family_modernbert = {"modernbert", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};
+const clf_family clfi_family_modernbert = {
+    .model_type = "modernbert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};

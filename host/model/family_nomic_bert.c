@@ -76,4 +76,5 @@ static const clf_weight_name encoder[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "bert.", "nomic_bert.", NULL}, .encoder = encoder, .head = clfi_bert_head};
 
-const clf_family clfi_family_nomic_bert = {"nomic_bert", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};
+const clf_family clfi_family_nomic_bert = {
+    .model_type = "nomic_bert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};

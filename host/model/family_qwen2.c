@@ -9,4 +9,5 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_upper_windows(json, out);
 }
 
-const clf_family clfi_family_qwen2 = {"qwen2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_config, &clfi_names_llama};
+const clf_family clfi_family_qwen2 = {
+    .model_type = "qwen2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};

@@ -202,7 +202,15 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
                    cross_scores = scores_of(t, size.batch, size.length, source.length);
     CLF_TRY(clfi_dense_masks_bind_layout(t->context, "target", layout, target_masks, &self_scores, &self));
     CLF_TRY(clfi_dense_masks_bind_layout(t->context, "memory", layout, source_masks, &cross_scores, &cross));
-    const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross, params, true};
+    const clf_dense_batch batch = {.layout = layout,
+                                   .batch = size.batch,
+                                   .length = size.length,
+                                   .self = &self,
+                                   .memory = &projected,
+                                   .memory_length = source.length,
+                                   .source = &cross,
+                                   .params = params,
+                                   .is_decoder = true};
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->decoder, &batch));
     clf_status st = clfi_decoder_memory_reserve(t->context, &t->network->decoder, memory->dim[0], &projected);
     if (st == CLF_OK)

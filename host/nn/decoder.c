@@ -115,7 +115,12 @@ clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
                                 int64_t layer, bool to_source, const clf_view *x, const clf_view *weights)
 {
-    const prefix_pass prefix = {memory, target, source, layer, to_source ? NULL : weights, to_source ? weights : NULL};
+    const prefix_pass prefix = {.memory = memory,
+                                .target = target,
+                                .source = source,
+                                .layer = layer,
+                                .self_weights = to_source ? NULL : weights,
+                                .source_weights = to_source ? weights : NULL};
     const clf_layer_pass pass = {prefix_self, prefix_source, &prefix, positions};
     clf_stack part;
     CLF_TRY(clfi_stack_up_to(decoder, "decoder", layer, &part));

@@ -7,7 +7,7 @@
 
 clf_status clfi_l2_normalize(clf_context *context, const clf_view *x, float eps, const clf_view *y)
 {
-    const clf_row_norm args = {CLF_ROW_L2_NORMALIZE, x, NULL, NULL, NULL, y, 1, eps};
+    const clf_row_norm args = {.kind = CLF_ROW_L2_NORMALIZE, .x = x, .y = y, .axes = 1, .eps = eps};
     return clfi_row_norm_run(context, CLF_OP_L2_NORMALIZE, &args);
 }
 

@@ -10,7 +10,8 @@
 clf_status clfi_layer_norm(clf_context *context, const clf_view *x, const clf_view *residual, const clf_view *gamma, const clf_view *beta,
                            int axes, float eps, const clf_view *y)
 {
-    const clf_row_norm args = {CLF_ROW_LAYER_NORM, x, residual, gamma, beta, y, axes, eps};
+    const clf_row_norm args = {
+        .kind = CLF_ROW_LAYER_NORM, .x = x, .residual = residual, .gamma = gamma, .beta = beta, .y = y, .axes = axes, .eps = eps};
     return clfi_row_norm_run(context, CLF_OP_LAYER_NORM, &args);
 }
 

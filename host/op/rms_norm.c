@@ -10,7 +10,7 @@
 clf_status clfi_rms_norm(clf_context *context, const clf_view *x, const clf_view *residual, const clf_view *gamma, int axes, float eps,
                          const clf_view *y)
 {
-    const clf_row_norm args = {CLF_ROW_RMS_NORM, x, residual, gamma, NULL, y, axes, eps};
+    const clf_row_norm args = {.kind = CLF_ROW_RMS_NORM, .x = x, .residual = residual, .gamma = gamma, .y = y, .axes = axes, .eps = eps};
     return clfi_row_norm_run(context, CLF_OP_RMS_NORM, &args);
 }
 

@@ -117,7 +117,12 @@ static clf_status verify(void *state, clfi_verdict *out)
     return clfi_generation_check(s->source, &s->numbers, &got, out);
 }
 
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, clfi_start_run, clfi_start_memory, release};
+static const clfi_workload_type type = {.engines = clfi_workload_one_engine,
+                                        .prepare = prepare,
+                                        .verify = verify,
+                                        .run = clfi_start_run,
+                                        .memory = clfi_start_memory,
+                                        .release = release};
 
 clf_status clfi_generation_add_first_token(clfi_workload_list *list, const clfi_generation_model *model)
 {

@@ -174,7 +174,8 @@ static void memory(const void *state, clfi_workload_memory *out)
     *out = (clfi_workload_memory){.weights_bytes = s->network.weights_bytes};
 }
 
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {
+    .engines = clfi_workload_one_engine, .prepare = prepare, .verify = verify, .run = run, .memory = memory, .release = release};
 
 static clf_status add(clfi_workload_list *list, const clfi_generation_model *model, clfi_workload *workload, size_t sequences,
                       size_t prompt, size_t steps, json_t *work)

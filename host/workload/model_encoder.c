@@ -203,7 +203,8 @@ static void memory(const void *state, clfi_workload_memory *out)
     *out = (clfi_workload_memory){.weights_bytes = s->weights_bytes};
 }
 
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {
+    .engines = clfi_workload_one_engine, .prepare = prepare, .verify = verify, .run = run, .memory = memory, .release = release};
 
 const clf_model_info *clfi_encoder_info(const void *state)
 {

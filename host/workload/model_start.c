@@ -118,7 +118,12 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, clfi_start_run, clfi_start_memory, release};
+static const clfi_workload_type type = {.engines = clfi_workload_one_engine,
+                                        .prepare = prepare,
+                                        .verify = verify,
+                                        .run = clfi_start_run,
+                                        .memory = clfi_start_memory,
+                                        .release = release};
 
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {

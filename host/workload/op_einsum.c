@@ -35,7 +35,13 @@ typedef struct einsum_case {
 /* Attention with every matrix in one piece. */
 static const char plain_scores[] = "bhid,bhjd->bhij", plain_contexts[] = "bhij,bhjd->bhid";
 
-#define HEADS(N, H, I, J, D) {{'b', N}, {'h', H}, {'i', I}, {'j', J}, {'d', D}}
+#define HEADS(N, H, I, J, D)                    \
+    {                                           \
+        {'b', N}, {'h', H}, {'i', I}, {'j', J}, \
+        {                                       \
+            'd', D                              \
+        }                                       \
+    }
 
 static const einsum_case cases[] = {
     {"ibhd,jbhd->ijbh", HEADS(2, 12, 128, 128, 32), true},
@@ -58,9 +64,12 @@ static const einsum_case cases[] = {
     {plain_contexts, HEADS(2, 8, 512, 512, 64), true},
     {"ibhd,jbhd->ijbh", HEADS(1, 16, 1024, 1024, 64), false},
     {"ijbh,jbhd->ibhd", HEADS(1, 16, 1024, 1024, 64), false},
-    {"ij->ji", {{'i', 512}, {'j', 512}}, true},              {"ij->ji", {{'i', 4096}, {'j', 4096}}, false},
-    {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false}, {"ij->i", {{'i', 32768}, {'j', 1024}}, false},
-    {"ij->j", {{'i', 32768}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
+    {"ij->ji", {{'i', 512}, {'j', 512}}, true},
+    {"ij->ji", {{'i', 4096}, {'j', 4096}}, false},
+    {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false},
+    {"ij->i", {{'i', 32768}, {'j', 1024}}, false},
+    {"ij->j", {{'i', 32768}, {'j', 1024}}, false},
+    {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
 };
 
 /* Each way to run a step, at sizes that no tile divides, for the self-test. */
@@ -75,7 +84,7 @@ static const einsum_case small_cases[] = {
     {"a,b,c->abc", {{'a', 7}, {'b', 5}, {'c', 33}}, false},                /* products without a sum */
     {"abc->", {{'a', 19}, {'b', 23}, {'c', 7}}, false},                    /* everything summed */
     {"ab->ba", {{'a', 67}, {'b', 131}}, false},                            /* permutations, which are exact */
-    {"ab->ba", {{'a', 300}, {'b', 257}}, false}, /* large enough for kernels of their own */
+    {"ab->ba", {{'a', 300}, {'b', 257}}, false},                           /* large enough for kernels of their own */
     {"abc->cab", {{'a', 3}, {'b', 65}, {'c', 33}}, false},
     {"abcd->dbca", {{'a', 17}, {'b', 3}, {'c', 5}, {'d', 40}}, false},
     {"abc->bac", {{'a', 5}, {'b', 7}, {'c', 64}}, false},
@@ -119,8 +128,8 @@ static clf_status make_plan(const einsum_case *one, clf_einsum_form *form, clf_e
 {
     einsum_shapes shapes;
     const int count = shapes_of(one, &shapes);
-    const clf_einsum_shape of_form[MOST_OPERANDS] = {{shapes.rank[0], shapes.dim[0]}, {shapes.rank[1], shapes.dim[1]},
-                                                       {shapes.rank[2], shapes.dim[2]}};
+    const clf_einsum_shape of_form[MOST_OPERANDS] = {
+        {shapes.rank[0], shapes.dim[0]}, {shapes.rank[1], shapes.dim[1]}, {shapes.rank[2], shapes.dim[2]}};
     CLF_TRY(clfi_einsum_parse(one->equation, of_form, count, form));
     return clf_einsum_plan_create(one->equation, count, shapes.rank, (const int64_t *const[]){shapes.dim[0], shapes.dim[1], shapes.dim[2]},
                                   CLF_EINSUM_NO_LIMIT, plan);
@@ -232,7 +241,8 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, NULL, release};
+static const clfi_workload_type type = {
+    .engines = engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .release = release};
 
 /* "2x12x128x32,2x12x128x32" */
 static void describe_shapes(const einsum_shapes *shapes, int count, char *text, size_t size)

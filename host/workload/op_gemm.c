@@ -276,7 +276,8 @@ static void memory(const void *state, clfi_workload_memory *out)
         out->operand_bytes += clfi_operand_bytes(others[i]);
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, memory, release};
+static const clfi_workload_type type = {
+    .engines = engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .memory = memory, .release = release};
 
 static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
 {

@@ -258,7 +258,8 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {clfi_op_engines, prepare, verify, clfi_op_run_chain, NULL, release};
+static const clfi_workload_type type = {
+    .engines = clfi_op_engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .release = release};
 
 static clf_status add(clfi_workload_list *list, const layer_case *one)
 {

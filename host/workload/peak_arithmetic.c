@@ -210,8 +210,11 @@ static clf_status arithmetic_run(void *state, clfi_sample *out)
     return clfi_peak_time(a->context, enqueue, a, out);
 }
 
-static const clfi_workload_type arithmetic_type = {arithmetic_engines, arithmetic_prepare, arithmetic_verify, arithmetic_run, NULL,
-                                                   arithmetic_release};
+static const clfi_workload_type arithmetic_type = {.engines = arithmetic_engines,
+                                                   .prepare = arithmetic_prepare,
+                                                   .verify = arithmetic_verify,
+                                                   .run = arithmetic_run,
+                                                   .release = arithmetic_release};
 
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops)
 {

@@ -199,8 +199,11 @@ static clf_status bandwidth_run(void *state, clfi_sample *out)
     return clfi_peak_time(b->context, enqueue, b, out);
 }
 
-static const clfi_workload_type bandwidth_type = {bandwidth_engines, bandwidth_prepare, bandwidth_verify, bandwidth_run, NULL,
-                                                  bandwidth_release};
+static const clfi_workload_type bandwidth_type = {.engines = bandwidth_engines,
+                                                  .prepare = bandwidth_prepare,
+                                                  .verify = bandwidth_verify,
+                                                  .run = bandwidth_run,
+                                                  .release = bandwidth_release};
 
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures)
 {

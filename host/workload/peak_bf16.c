@@ -165,7 +165,8 @@ static clf_status bf16_run(void *state, clfi_sample *out)
     return clfi_peak_time(b->context, enqueue, b, out);
 }
 
-static const clfi_workload_type bf16_type = {bf16_engines, bf16_prepare, bf16_verify, bf16_run, NULL, bf16_release};
+static const clfi_workload_type bf16_type = {
+    .engines = bf16_engines, .prepare = bf16_prepare, .verify = bf16_verify, .run = bf16_run, .release = bf16_release};
 
 clf_status clfi_peak_bf16(clfi_workload_list *list, double flops)
 {

@@ -159,7 +159,8 @@ static clf_status build_run(void *state, clfi_sample *out)
 
 static const char *const compiled[] = {"compiling the kernel", NULL}, *const loaded[] = {"loading the compiled kernel", NULL};
 
-static const clfi_workload_type build_type = {clfi_workload_one_engine, build_prepare, build_verify, build_run, NULL, build_release};
+static const clfi_workload_type build_type = {
+    .engines = clfi_workload_one_engine, .prepare = build_prepare, .verify = build_verify, .run = build_run, .release = build_release};
 
 clf_status clfi_peak_build(clfi_workload_list *list, bool is_cached)
 {

@@ -115,7 +115,8 @@ static clf_status dot_run(void *state, clfi_sample *out)
     return clfi_peak_time(d->context, enqueue, d, out);
 }
 
-static const clfi_workload_type dot_type = {dot_engines, dot_prepare, dot_verify, dot_run, NULL, dot_release};
+static const clfi_workload_type dot_type = {
+    .engines = dot_engines, .prepare = dot_prepare, .verify = dot_verify, .run = dot_run, .release = dot_release};
 
 clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations)
 {

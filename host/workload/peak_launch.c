@@ -70,7 +70,8 @@ static clf_status launch_run(void *state, clfi_sample *out)
     return clfi_peak_time(l->context, enqueue, l, out);
 }
 
-static const clfi_workload_type launch_type = {clfi_workload_one_engine, launch_prepare, launch_verify, launch_run, NULL, launch_release};
+static const clfi_workload_type launch_type = {
+    .engines = clfi_workload_one_engine, .prepare = launch_prepare, .verify = launch_verify, .run = launch_run, .release = launch_release};
 
 clf_status clfi_peak_launch(clfi_workload_list *list, int count)
 {

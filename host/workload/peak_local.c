@@ -102,7 +102,8 @@ static clf_status local_run(void *state, clfi_sample *out)
     return clfi_peak_time(l->context, enqueue, l, out);
 }
 
-static const clfi_workload_type local_type = {local_engines, local_prepare, local_verify, local_run, NULL, local_release};
+static const clfi_workload_type local_type = {
+    .engines = local_engines, .prepare = local_prepare, .verify = local_verify, .run = local_run, .release = local_release};
 
 clf_status clfi_peak_local(clfi_workload_list *list, double bytes)
 {

@@ -122,7 +122,8 @@ static clf_status transfer_run(void *state, clfi_sample *out)
     return CLF_OK;
 }
 
-static const clfi_workload_type transfer_type = {transfer_engines, transfer_prepare, transfer_verify, transfer_run, NULL, transfer_release};
+static const clfi_workload_type transfer_type = {
+    .engines = transfer_engines, .prepare = transfer_prepare, .verify = transfer_verify, .run = transfer_run, .release = transfer_release};
 
 clf_status clfi_peak_transfer(clfi_workload_list *list, clfi_peak_transfer_kind kind, size_t bytes)
 {

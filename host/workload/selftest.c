@@ -70,7 +70,8 @@ static clf_status verify(void *state, clfi_verdict *out)
     return CLF_OK;
 }
 
-static const clfi_workload_type type = {clfi_op_engines, prepare, verify, clfi_op_run_chain, NULL, free};
+static const clfi_workload_type type = {
+    .engines = clfi_op_engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .release = free};
 
 clf_status clfi_selftest_workloads(clfi_workload_list *list)
 {
