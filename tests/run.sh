@@ -218,7 +218,7 @@ test_fast() {
 }
 
 run_tests() { # [--fast | --full | --faults | --debian13]
-    local full= faults= fast= debian13=
+    local full= faults= fast= debian13= debian13_part='Debian 13: quickstart, PoCL 6, rusticl, GCC 14, clang 19'
     [ $# -le 1 ] || refuse "test: too many words: $*"
     case ${1:-} in
         --full) full=1 ;;
@@ -259,7 +259,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
         need_file /usr/sbin/munged munge
         need_program rsvg-convert librsvg2-bin # pictures of reports are drawn by it, too
     fi
-    if [ -n "$debian13" ]; then
+    if [ -n "$full$debian13" ]; then
         # shellcheck source=tests/debian13/run.sh
         . tests/debian13/run.sh
         if [ "$(id -u)" -eq 0 ]; then need_program debootstrap debootstrap; fi
@@ -267,7 +267,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
     local fetches=
     [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
     if [ -n "$full" ]; then
-        estimate "$fetches" 106 6000 "the tests of --full" # Intel's runtime, six builds, a root of Debian 13
+        estimate "$fetches" 120 6000 "the tests of --full" # Intel's runtime, six builds, a root of Debian 13
     else
         estimate "$fetches" "$((faults ? 480 * $(nproc) : fast ? 10 : 24))" 300 "the tests"
     fi
@@ -291,7 +291,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
     rm -rf build/kernels
     part "unit tests (no device)" 1 run_ctest build -L '^unit$'
     if [ -n "$debian13" ]; then
-        part "Debian 13: quickstart, PoCL 6, rusticl, GCC 14, clang 19" "$(minutes_of 16)" test_debian13
+        part "$debian13_part" "$(minutes_of 24)" test_debian13
         finish_tests "$start"
         return
     fi
@@ -311,6 +311,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
         part "PoCL shown as nine GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
+        part "$debian13_part" "$(minutes_of 24)" test_debian13
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-g1 -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
