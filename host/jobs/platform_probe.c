@@ -83,7 +83,7 @@ static clf_status start(driver_file *file, const char *root, size_t number)
     }
     st = clfi_child_fork(enumerate, (const char *const[]){folder, file->path}, &file->child);
     if (st != CLF_OK)
-        st = clfi_fail_prefix(st, file->path);
+        st = clfi_fail_prefix(st, "%s", file->path);
 done:
     free(folder);
     free(target);

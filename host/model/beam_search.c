@@ -124,6 +124,12 @@ void clfi_beam_search_destroy(clf_beam_search *search)
     free(search);
 }
 
+void clfi_beam_search_use(clf_beam_search *search, const clf_network *network)
+{
+    search->network = network;
+    clfi_decode_use(search->decoding, network);
+}
+
 clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search)
 {
     return search->stats;
@@ -313,7 +319,7 @@ static clf_status rehearse_scores(void *user, const clf_view *logits)
 }
 
 /* Every source gives `begin`, and then what its hypotheses have become. */
-static clf_status rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
+clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
 {
     clf_decode_input *sources = NULL, *inputs = NULL;
     clf_status st;
@@ -491,7 +497,7 @@ clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, con
     static const clf_decode_chooser chooser = {give, take};
     if (sources == 0)
         return CLF_OK;
-    CLF_TRY(rehearse(search, ids, offsets, sources));
+    CLF_TRY(clfi_beam_search_rehearse(search, ids, offsets, sources));
     CLF_TRY(clfi_decode_set_sources(search->decoding, ids, offsets, sources));
     search->sink = sink;
     search->user = user;

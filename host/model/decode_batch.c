@@ -53,6 +53,11 @@ void clfi_decode_destroy(clf_decode_batch *batch)
     free(batch);
 }
 
+void clfi_decode_use(clf_decode_batch *batch, const clf_network *network)
+{
+    batch->network = network;
+}
+
 clf_decode_sequence *clfi_decode_sequence(const clf_decode_batch *batch, int32_t number)
 {
     return number >= 0 && (size_t)number < batch->count && batch->sequences[number].is_open ? &batch->sequences[number] : NULL;

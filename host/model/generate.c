@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "model/beam_search.h"
+#include "model/reload.h"
 #include "model/scheduler.h"
 #include "model/sequence.h"
 
@@ -138,6 +139,16 @@ static clf_status take_best(void *user, size_t source, size_t rank, const clf_hy
     return CLF_OK;
 }
 
+static clf_status rehearse_beams(const generation *g, clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
+{
+    clf_status st = clfi_beam_search_rehearse(search, ids, offsets, count);
+    while (clfi_session_reload(g->session, &st)) {
+        clfi_beam_search_use(search, g->session->model->network);
+        st = clfi_beam_search_rehearse(search, ids, offsets, count);
+    }
+    return st;
+}
+
 static clf_status search_window(generation *g, clf_beam_search *search, window *w)
 {
     int32_t *ids = NULL, *offsets = NULL;
@@ -155,6 +166,7 @@ static clf_status search_window(generation *g, clf_beam_search *search, window *
         memcpy(ids + offsets[i], request->source, request->source_count * sizeof *ids);
         offsets[i + 1] = offsets[i] + (int32_t)request->source_count;
     }
+    CLF_GOTO(rehearse_beams(g, search, ids, offsets, w->count));
     CLF_GOTO(clfi_beam_search_run(search, ids, offsets, w->count, take_best, w));
 done:
     free(ids);

@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "model/decode_rehearsal.h"
 #include "model/finite.h"
 #include "model/generation.h"
+#include "model/reload.h"
 #include "text/tokenizer.h"
 
 /* A sequence at work: given tokens in passes. */
@@ -26,7 +26,7 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     const clf_decode_input input = {r->sequence, tokens, (int32_t)count};
     const size_t wanted = (is_all ? count : 1) * r->vocabulary;
     const clf_decode_plan plan = {.inputs = &input, .count = 1, .is_all = is_all};
-    CLF_TRY(clfi_decode_rehearse(r->session->decoding, &plan, &r->session->is_decoding_rehearsed));
+    CLF_TRY(clfi_session_rehearse(r->session, &plan));
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view logits;
     clf_status st =
@@ -63,7 +63,7 @@ static clf_status read_text(const reading *r, const clf_encoding *encoding, floa
         const clf_decode_input source = {r->sequence, encoding->ids, (int32_t)encoding->length};
         const clf_decode_input start = {r->sequence, model->generation.start, (int32_t)model->generation.start_count};
         const clf_decode_plan plan = {.sources = &source, .inputs = &start, .count = 1};
-        CLF_TRY(clfi_decode_rehearse(r->session->decoding, &plan, &r->session->is_decoding_rehearsed));
+        CLF_TRY(clfi_session_rehearse(r->session, &plan));
         CLF_TRY(clfi_decode_sources(r->session->decoding, &source, 1));
         return give(r, model->generation.start, model->generation.start_count, false, out);
     }

@@ -21,6 +21,8 @@ struct clf_model {
     char *directory;          /* that it was opened from */
     clf_model_params params;  /* that it was opened with */
     bool has_weights;         /* false: clfi_model_describe */
+    uint64_t left_out;        /* engines that its weights are not packed for (context->unbuilt) */
+    clf_model *before;        /* the model whose weights it loaded again (model/reload.h); destroyed with it */
     const clf_family *family;
     unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;

@@ -185,6 +185,7 @@ void clf_model_destroy(clf_model *model)
     clfi_sentence_head_clear(&model->sentence);
     clfi_sentence_settings_free(&model->settings);
     clfi_context_release(model->context);
+    clf_model_destroy(model->before);
     free(model->directory);
     free(model);
 }
@@ -211,6 +212,7 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     }
     if (st == CLF_OK && has_weights)
         model->info.linear_engine = linear_engine(model);
+    model->left_out = context->unbuilt;
     if (st == CLF_OK)
         st = clf_context_finish(context); /* the weights are where other queues may read them */
     if (st != CLF_OK) {

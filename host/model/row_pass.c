@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "kernel/row_check.h"
 #include "model/finite.h"
+#include "model/reload.h"
 #include "op/engines.h"
 #include "runtime/rehearsal.h"
 
@@ -117,7 +118,10 @@ clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, con
 {
     int32_t *flags;
     CLF_TRY(clfi_alloc(s->count, sizeof *flags, "flags of rows", &flags));
-    clf_status st = run_once(session, pass, s, out, flags);
+    clf_status st;
+    do
+        st = run_once(session, pass, s, out, flags);
+    while (clfi_session_reload(session, &st));
     if (st == CLF_OK && mark_corrupt(pass, s, flags, is_corrupt)) {
         st = run_again(session, pass, s, out, flags);
         if (st == CLF_OK)

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "model/choice.h"
 #include "model/decode_loop.h"
-#include "model/decode_rehearsal.h"
+#include "model/reload.h"
 #include "model/sequence.h"
 
 struct clf_scheduler {
@@ -291,7 +291,7 @@ static clf_status rehearse(clf_scheduler *s)
         plan.sources = sources;
     }
     list_inputs(s);
-    const clf_status st = clfi_decode_rehearse(session->decoding, &plan, &session->is_decoding_rehearsed);
+    const clf_status st = clfi_session_rehearse(session, &plan);
     free(sources);
     return st;
 }

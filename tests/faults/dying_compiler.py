@@ -135,6 +135,8 @@ def sweep(name, arguments, root, may_fail, is_timed=False):
         first = judge(what, run(folder, arguments, **dying(folder, 1)), want)
         before = compiled(folder)
         second = judge(what + " second start:", run(folder, arguments, **dying(folder, 1)), want)
+        if first != 0 and second == 0:
+            fail(what, "the first start ended with status 1, although another engine can do the work")
         if first == 0 and (second != 0 or compiled(folder) != before):
             fail(what, "the second start:", second, compiled(folder), "after", before)
         for path in glob.glob(os.path.join(folder, "cache/programs/*.bin")):
