@@ -27,15 +27,25 @@ static clf_status enqueue(void *user)
     return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
 }
 
+/* The kernels of a pass are known before the first of them is compiled. Later passes may need others, for fewer or more rows: each is
+ * rehearsed until one lacks none. */
+static clf_status rehearse(clf_session *session, packed_pass *p)
+{
+    const uint64_t built = session->context->stats.programs_built;
+    if (session->is_rehearsed)
+        return CLF_OK;
+    CLF_TRY(clfi_rehearse(session->context, enqueue, p));
+    session->is_rehearsed = session->context->stats.programs_built == built;
+    return CLF_OK;
+}
+
 static clf_status run_packed(clf_session *session, const clf_row_pass *pass, const clf_token_batch *batch, float *out, int32_t *flags)
 {
     const int64_t sequences = batch->sequences;
     packed_pass p = {.session = session, .pass = pass, .batch = batch};
     CLF_TRY(clfi_view_temporary(session->context, CLF_F32, 2, (int64_t[]){sequences, (int64_t)pass->width}, &p.rows));
     CLF_TRY(clfi_view_temporary(session->context, CLF_I32, 1, &sequences, &p.flagged));
-    if (!session->is_rehearsed)
-        CLF_TRY(clfi_rehearse(session->context, enqueue, &p));
-    session->is_rehearsed = true;
+    CLF_TRY(rehearse(session, &p));
     CLF_TRY(enqueue(&p));
     CLF_TRY(clfi_buffer_read(p.rows.buffer, (size_t)p.rows.offset * sizeof *out, out, (size_t)sequences * pass->width * sizeof *out));
     return clfi_buffer_read(p.flagged.buffer, (size_t)p.flagged.offset * sizeof *flags, flags, (size_t)sequences * sizeof *flags);

@@ -11,7 +11,7 @@ struct clf_session {
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
     clf_packer packer;
     clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
-    bool is_rehearsed;                 /* the kernels of a pass are known */
+    bool is_rehearsed;                 /* no kernel was compiled for the last pass */
     struct clf_decode_batch *decoding; /* made when text is first generated */
     bool is_decoding_rehearsed;        /* the kernels of its passes are known */
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
