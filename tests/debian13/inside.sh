@@ -36,7 +36,8 @@ echo "PoCL $(dpkg-query -W -f '${Version}' pocl-opencl-icd)"
 export POCL_AFFINITY=1 POCL_WORK_GROUP_SPECIALIZATION=0
 run_ctest build -L '^unit$' || : >$failed
 small '^(model\..*|cli\.(families|generate))$'
-small '^(nn\..*|runtime\.launch_graph|op\..*)$'
+small '^((nn|op)\..*)$'
+small '^runtime\.launch_graph$' # alone: on a busy machine a graph's work-groups wait too long for each other, and it is given up
 small '^cli\.translate$'
 
 echo "clang 19: the library and the program build without warnings"
