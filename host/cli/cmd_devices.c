@@ -108,13 +108,19 @@ static void print_left_out(const clf_device_info *d, const char *title)
     clfi_str_free(&lines);
 }
 
+/* Each line of `text`. */
+static void append_lines(json_t *list, const clf_str *text)
+{
+    for (const char *at = clfi_str_text(text); *at; at += strcspn(at, "\n") + 1)
+        json_array_append_new(list, json_stringn(at, strcspn(at, "\n")));
+}
+
 static json_t *left_out_json(const clf_device_info *d)
 {
     clf_str lines = CLF_STR_INIT;
     json_t *list = json_array();
     (void)!clfi_engines_remembered(d, &lines);
-    for (const char *at = clfi_str_text(&lines); *at; at += strcspn(at, "\n") + 1)
-        json_array_append_new(list, json_stringn(at, strcspn(at, "\n")));
+    append_lines(list, &lines);
     clfi_str_free(&lines);
     return list;
 }
@@ -128,8 +134,10 @@ static const char *type_name(clf_device_type type)
 static void print_short(const clf_device_info *d, const tuned_state *tuned)
 {
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
-    printf("   %s, %u compute %s, %.1f GiB; %s%s", type_name(d->type), d->compute_units, clfi_plural(d->compute_units, "unit", "units"),
-           (double)d->global_memory_bytes / 0x1p30, d->platform_name, tuned->is_tuned ? "; tuned" : "");
+    printf("   %s, %u compute %s, %.1f GiB%s, at most %.1f GiB in one allocation; %s%s", type_name(d->type), d->compute_units,
+           clfi_plural(d->compute_units, "unit", "units"), (double)d->global_memory_bytes / 0x1p30,
+           d->unified_memory ? " shared with the host" : " of its own", (double)d->max_allocation_bytes / 0x1p30, d->platform_name,
+           tuned->is_tuned ? "; tuned" : "");
     if (!d->usable)
         printf("; not usable: %s", d->reason);
     if (d->is_default)
@@ -156,7 +164,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
            clfi_plural(d->compute_units, "unit", "units"), d->clock_mhz, d->native_vector_width_float,
            clfi_plural(d->native_vector_width_float, "float", "floats"), d->max_work_group_size);
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
-           (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : "",
+           (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : " of its own",
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
     printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
            d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
@@ -215,29 +223,38 @@ static void print_lines(const char *title, const clf_str *text)
         printf("%s: %.*s\n", title, (int)strcspn(at, "\n"), at);
 }
 
-static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken)
+/* Why a GPU may be missing, a line for each reason; nothing where one can be used. */
+static clf_status find_hints(const clf_device_list *list, clf_str *out)
 {
-    json_t *devices = json_array(), *notes = json_array();
+    bool has_idle_rusticl = false, has_usable_gpu = false;
+    const cli_gpu_places places = cli_gpu_places_here();
+    for (size_t i = 0; i < clf_device_list_count(list); i++)
+        has_usable_gpu |= list->devices[i].info.usable && list->devices[i].info.type == CLF_DEVICE_TYPE_GPU;
+    for (size_t i = 0; clf_device_list_note(list, i); i++)
+        has_idle_rusticl |= strncmp(clf_device_list_note(list, i), "rusticl:", 8) == 0;
+    return has_usable_gpu ? CLF_OK : cli_gpu_hints(&places, has_idle_rusticl, out);
+}
+
+static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken, const clf_str *hints)
+{
+    json_t *devices = json_array(), *notes = json_array(), *missing = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
         json_array_append_new(devices, device_json(&list->devices[i], &tuned[i], all));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
-    for (const char *at = clfi_str_text(broken); *at; at += strcspn(at, "\n") + 1)
-        json_array_append_new(notes, json_stringn(at, strcspn(at, "\n")));
-    json_t *root = json_pack("{s:o, s:o}", "devices", devices, "notes", notes);
+    append_lines(notes, broken);
+    append_lines(missing, hints);
+    json_t *root = json_pack("{s:o, s:o, s:o}", "devices", devices, "notes", notes, "hints", missing);
     return cli_json_print(root, true, JSON_INDENT(2), "devices");
 }
 
-static clf_status print_text(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken)
+static clf_status print_text(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken, const clf_str *hints)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    bool has_idle_rusticl = false, has_usable_gpu = false;
     for (size_t i = 0; i < clf_device_list_count(list) && st == CLF_OK; i++) {
-        const clf_device_info *device = clf_device_list_get(list, i);
-        has_usable_gpu |= device->usable && device->type == CLF_DEVICE_TYPE_GPU;
         if (!all) {
-            print_short(device, &tuned[i]);
+            print_short(clf_device_list_get(list, i), &tuned[i]);
             continue;
         }
         print_device(&list->devices[i], &tuned[i]);
@@ -245,16 +262,10 @@ static clf_status print_text(const clf_device_list *list, const tuned_state *tun
         st = clfi_device_details(&list->devices[i], &text);
         fputs(clfi_str_text(&text), stdout);
     }
-    for (size_t i = 0; clf_device_list_note(list, i); i++) {
+    for (size_t i = 0; clf_device_list_note(list, i); i++)
         printf("note: %s\n", clf_device_list_note(list, i));
-        has_idle_rusticl |= strncmp(clf_device_list_note(list, i), "rusticl:", 8) == 0;
-    }
     print_lines("note", broken);
-    clfi_str_clear(&text);
-    const cli_gpu_places places = cli_gpu_places_here();
-    if (st == CLF_OK && !has_usable_gpu)
-        st = cli_gpu_hints(&places, has_idle_rusticl, &text);
-    print_lines("hint", &text);
+    print_lines("hint", hints);
     clfi_str_free(&text);
     return st;
 }
@@ -263,7 +274,7 @@ static clf_status list_devices(bool as_json, bool all, bool no_tuned)
 {
     clf_device_list *list = NULL;
     tuned_state *tuned = NULL;
-    clf_str broken = CLF_STR_INIT;
+    clf_str broken = CLF_STR_INIT, hints = CLF_STR_INIT;
     char *folder = NULL;
     clf_status st;
     CLF_GOTO(cli_platforms_probe(&broken, &folder));
@@ -271,10 +282,12 @@ static clf_status list_devices(bool as_json, bool all, bool no_tuned)
     CLF_GOTO(clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned));
     for (size_t i = 0; i < clf_device_list_count(list); i++)
         CLF_GOTO(find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]));
-    st = as_json ? print_json(list, tuned, all, &broken) : print_text(list, tuned, all, &broken);
+    CLF_GOTO(find_hints(list, &hints));
+    st = as_json ? print_json(list, tuned, all, &broken, &hints) : print_text(list, tuned, all, &broken, &hints);
 done:
     cli_platforms_release(folder);
     clfi_str_free(&broken);
+    clfi_str_free(&hints);
     free(tuned);
     clf_device_list_destroy(list);
     return st;

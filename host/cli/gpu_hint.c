@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 512 };
+enum { PATH_BYTES = 512, INTEL = 0x8086, DISPLAY_CLASS = 0x03 };
 
 typedef struct gpu_vendor {
     unsigned id; /* PCI */
@@ -22,31 +23,69 @@ typedef struct gpu_vendor {
 } gpu_vendor;
 
 static const gpu_vendor vendors[] = {
-    {0x8086, "Intel", "intel-opencl-icd", {"intel"}, "iris"},
+    {INTEL, "Intel", "intel-opencl-icd", {"intel"}, "iris"},
     {0x1002, "AMD", NULL, {"amdocl"}, "radeonsi"},
     {0x10de, "NVIDIA", "nvidia-opencl-icd", {"nvidia"}, NULL},
 };
 
+/* Intel's GPUs that need another package or a newer kernel: PCI device numbers with their last digits masked. */
+typedef struct intel_generation {
+    unsigned mask, id;
+    const char *name;
+    int kernel; /* Linux that takes it by itself, 100 major + minor; 0: every one */
+} intel_generation;
+
+/* Generations 8, 9 and 11 left intel-opencl-icd after 24.35 (github.com/intel/compute-runtime, LEGACY_PLATFORMS.md); their driver goes on
+ * as intel-opencl-icd-legacy1, whose file is intel_legacy1.icd. Lunar Lake and Battlemage run without force_probe from Linux 6.12 on
+ * ("drm/xe/bmg: Drop force_probe requirement"). */
+static const intel_generation generations[] = {
+    {0xff00, 0x1600, "Broadwell", 0},  {0xff00, 0x2200, "Cherryview", 0},  {0xff00, 0x1900, "Skylake", 0},
+    {0xff00, 0x5900, "Kaby Lake", 0},  {0xff00, 0x3e00, "Coffee Lake", 0}, {0xff00, 0x9b00, "Comet Lake", 0},
+    {0xff00, 0x5a00, "Apollo Lake", 0}, {0xff00, 0x3100, "Gemini Lake", 0}, {0xff00, 0x8a00, "Ice Lake", 0},
+    {0xff00, 0x4500, "Elkhart Lake", 0}, {0xff00, 0x4e00, "Jasper Lake", 0},
+    {0xffff, 0x6420, "Lunar Lake", 612}, {0xffff, 0x64a0, "Lunar Lake", 612}, {0xffff, 0x64b0, "Lunar Lake", 612},
+    {0xff00, 0xe200, "Battlemage", 612},
+};
+
+static const intel_generation *generation_of(unsigned id)
+{
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++)
+        if ((id & generations[i].mask) == generations[i].id)
+            return &generations[i];
+    return NULL;
+}
+
 cli_gpu_places cli_gpu_places_here(void)
 {
+    static struct utsname system;
     return (cli_gpu_places){"/sys/class/drm",
                             "/dev/dri",
                             "/etc/OpenCL/vendors",
                             getenv("OCL_ICD_VENDORS"),
                             getenv("OCL_ICD_FILENAMES"),
-                            getenv("RUSTICL_ENABLE")};
+                            getenv("RUSTICL_ENABLE"),
+                            "/sys/bus/pci/devices",
+                            uname(&system) == 0 ? system.release : NULL};
+}
+
+/* A number of the kernel's about a device, in hexadecimal; 0: there is none. */
+static unsigned device_number(const char *folder, const char *device, const char *name)
+{
+    char path[PATH_BYTES];
+    unsigned number = 0;
+    snprintf(path, sizeof path, "%s/%s/%s", folder, device, name);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%x", &number) != 1)
+        number = 0;
+    if (file)
+        fclose(file);
+    return number;
 }
 
 static const gpu_vendor *vendor_of(const char *drm, const char *node)
 {
-    char path[PATH_BYTES];
-    unsigned id = 0;
-    snprintf(path, sizeof path, "%s/%s/device/vendor", drm, node);
-    FILE *file = fopen(path, "r");
-    const bool is_read = file && fscanf(file, "%x", &id) == 1;
-    if (file)
-        fclose(file);
-    for (size_t i = 0; is_read && i < sizeof vendors / sizeof *vendors; i++)
+    const unsigned id = device_number(drm, node, "device/vendor");
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
         if (vendors[i].id == id)
             return &vendors[i];
     return NULL;
@@ -123,6 +162,45 @@ static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *ve
                             vendor->package ? ", or " : "", vendor->mesa_driver);
 }
 
+/* Whether this user can open the node. */
+static bool is_open(const char *dri, const char *node)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", dri, node);
+    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
+}
+
+/* An older GPU whose driver is there and shows nothing. */
+static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
+{
+    const intel_generation *generation =
+        vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
+    if (!generation || generation->kernel || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) ||
+        has_driver(places, "intel_legacy"))
+        return CLF_OK;
+    return clfi_str_appendf(hints,
+                            "%s: %s GPU, which intel-opencl-icd leaves out from release 24.39 on: install intel-opencl-icd-legacy1, or "
+                            "mesa-opencl-icd and set RUSTICL_ENABLE=iris\n",
+                            node, generation->name);
+}
+
+/* A new GPU that the running kernel has no driver for. */
+static clf_status hint_kernel(const cli_gpu_places *places, const char *device, clf_str *hints)
+{
+    char path[PATH_BYTES];
+    int major = 0, minor = 0;
+    const intel_generation *generation =
+        device_number(places->pci, device, "vendor") == INTEL && device_number(places->pci, device, "class") >> 16 == DISPLAY_CLASS
+            ? generation_of(device_number(places->pci, device, "device"))
+            : NULL;
+    snprintf(path, sizeof path, "%s/%s/driver", places->pci, device);
+    if (!generation || access(path, F_OK) == 0 || !places->release || sscanf(places->release, "%d.%d", &major, &minor) != 2 ||
+        100 * major + minor >= generation->kernel)
+        return CLF_OK;
+    return clfi_str_appendf(hints, "PCI device %s: %s GPU without a kernel driver: Linux %d.%d or newer has one, and %s is running\n", device,
+                            generation->name, generation->kernel / 100, generation->kernel % 100, places->release);
+}
+
 /* Where the node is missing: a container that was not given it. */
 static clf_status hint_node(const char *dri, const char *node, clf_str *hints)
 {
@@ -139,7 +217,7 @@ static clf_status hint_group(const char *dri, const char *node, clf_str *hints)
     char path[PATH_BYTES];
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", dri, node);
-    if (stat(path, &info) != 0 || faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0)
+    if (stat(path, &info) != 0 || is_open(dri, node))
         return CLF_OK;
     const struct group *group = getgrgid(info.st_gid);
     if (!group || (info.st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP))
@@ -169,6 +247,8 @@ static clf_status each_node(const cli_gpu_places *places, bool is_drm, bool *fou
             *found = true;
             st = hint_driver(places, vendor, node, hints);
             if (st == CLF_OK)
+                st = hint_generation(places, vendor, node, hints);
+            if (st == CLF_OK)
                 st = hint_node(places->dri, node, hints);
         } else if (!is_drm && st == CLF_OK) {
             st = hint_group(places->dri, node, hints);
@@ -180,9 +260,30 @@ static clf_status each_node(const cli_gpu_places *places, bool is_drm, bool *fou
     return st;
 }
 
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static clf_status each_pci_device(const cli_gpu_places *places, clf_str *hints)
+{
+    struct dirent **devices;
+    clf_status st = CLF_OK;
+    const int count = places->pci ? scandir(places->pci, &devices, is_visible, alphasort) : -1;
+    for (int i = 0; i < count; i++) {
+        if (st == CLF_OK)
+            st = hint_kernel(places, devices[i]->d_name, hints);
+        free(devices[i]);
+    }
+    if (count >= 0)
+        free(devices);
+    return st;
+}
+
 clf_status cli_gpu_hints(const cli_gpu_places *places, bool has_idle_rusticl, clf_str *hints)
 {
     bool found = false;
+    CLF_TRY(each_pci_device(places, hints));
     CLF_TRY(each_node(places, true, &found, hints));
     CLF_TRY(each_node(places, false, &found, hints));
     if (!has_idle_rusticl || found || places->rusticl_enable)

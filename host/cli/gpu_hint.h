@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hints for the owner of a GPU that OpenCL does not show: the driver's package, its variable or the user's group that is missing. */
+/* Hints for the owner of a GPU that OpenCL does not show: the driver's package, its variable, the user's group or the
+ * kernel's driver that is missing. */
 #ifndef CLFI_CLI_GPU_HINT_H
 #define CLFI_CLI_GPU_HINT_H
 
@@ -15,6 +16,8 @@ typedef struct cli_gpu_places {
     const char *given;          /* OCL_ICD_VENDORS, a folder or file that stands in place of that one, and OCL_ICD_FILENAMES; or NULL */
     const char *filenames;
     const char *rusticl_enable; /* RUSTICL_ENABLE or NULL */
+    const char *pci;            /* /sys/bus/pci/devices: also GPUs that the kernel has no driver for; NULL: not looked at */
+    const char *release;        /* of the running kernel, "6.1.0-28-amd64"; NULL: not known */
 } cli_gpu_places;
 
 cli_gpu_places cli_gpu_places_here(void);

@@ -72,7 +72,7 @@ static void check_case(const system_case *c, bool has_node)
     if (c->given)
         temp_file_below(root, c->given, "", 0);
     const cli_gpu_places places = {temp_path(root, "drm", path[0]), temp_path(root, "dri", path[1]), temp_path(root, "vendors", path[2]),
-                                   c->given ? temp_path(root, c->given, given) : NULL, c->filenames, c->enabled};
+                                   c->given ? temp_path(root, c->given, given) : NULL, c->filenames, c->enabled, NULL, NULL};
     CHECK_OK(cli_gpu_hints(&places, c->is_idle, &hints));
     const bool is_known = c->vendor && strtol(c->vendor, NULL, 16) > 0 && strtol(c->vendor, NULL, 16) != 0x1af4;
     snprintf(want, sizeof want, "%s", c->want);
@@ -105,7 +105,7 @@ static void test_group(void **state)
     temp_directory_make(root);
     temp_file_below(root, "dri/renderD129", "", 0);
     temp_path(root, "dri/renderD129", node);
-    const cli_gpu_places places = {temp_path(root, "drm", path[0]), temp_path(root, "dri", path[1]), "", NULL, NULL, NULL};
+    const cli_gpu_places places = {temp_path(root, "drm", path[0]), temp_path(root, "dri", path[1]), "", NULL, NULL, NULL, NULL, NULL};
     for (int closed = 0; closed < 2; closed++) {
         clf_str hints = CLF_STR_INIT;
         assert_int_equal(chmod(node, closed ? 0400 : 0460), 0);
@@ -119,8 +119,69 @@ static void test_group(void **state)
         assert_int_equal(seteuid(0), 0);
 }
 
+typedef struct generation_case {
+    const char *title;
+    const char *device; /* PCI number of renderD128 and of the PCI device */
+    const char *class;
+    const char *icd;
+    const char *release; /* of the kernel */
+    bool has_driver;     /* the kernel's */
+    const char *want;    /* with a node; a kernel without a driver makes none */
+} generation_case;
+
+#define LEGACY \
+    " GPU, which intel-opencl-icd leaves out from release 24.39 on: install intel-opencl-icd-legacy1, or mesa-opencl-icd and set " \
+    "RUSTICL_ENABLE=iris\n"
+
+static const generation_case generation_cases[] = {
+    {"Skylake with the new driver", "0x1912", "0x030000", "intel.icd", "6.1.0", true, "renderD128: Skylake" LEGACY},
+    {"Ice Lake with the new driver", "0x8a52", "0x030000", "intel.icd", "6.1.0", true, "renderD128: Ice Lake" LEGACY},
+    {"Skylake with the old driver", "0x1912", "0x030000", "intel_legacy1.icd", "6.1.0", true, ""},
+    {"Tiger Lake", "0x9a49", "0x030000", "intel.icd", "6.1.0", true, ""},
+    {"Battlemage, an old kernel", "0xe20b", "0x030000", "intel.icd", "6.8.0-60-generic", false,
+     "PCI device 0000:03:00.0: Battlemage GPU without a kernel driver: Linux 6.12 or newer has one, and 6.8.0-60-generic is running\n"},
+    {"Lunar Lake, an old kernel", "0x64a0", "0x030000", "intel.icd", "5.15.0", false,
+     "PCI device 0000:03:00.0: Lunar Lake GPU without a kernel driver: Linux 6.12 or newer has one, and 5.15.0 is running\n"},
+    {"Battlemage, a new kernel", "0xe20b", "0x030000", "intel.icd", "6.12.1", false, ""},
+    {"Battlemage, an old kernel with its driver", "0xe20b", "0x030000", "intel.icd", "6.11.0", true, ""},
+    {"a sound card of such a number", "0xe20b", "0x040300", "intel.icd", "6.8.0", false, ""},
+    {"a kernel of no number", "0xe20b", "0x030000", "intel.icd", "unknown", false, ""},
+};
+
+/* What an Intel GPU of one generation lacks. */
+static void test_generations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(generation_cases); i++) {
+        const generation_case *c = &generation_cases[i];
+        char root[TEMP_PATH_BYTES], path[4][TEMP_PATH_BYTES], icd[TEMP_PATH_BYTES];
+        clf_str hints = CLF_STR_INIT;
+        temp_directory_make(root);
+        if (c->has_driver) {
+            temp_file_below(root, "drm/renderD128/device/vendor", "0x8086\n", 7);
+            temp_file_below(root, "drm/renderD128/device/device", c->device, strlen(c->device));
+            temp_file_below(root, "dri/renderD128", "", 0);
+            temp_file_below(root, "pci/0000:03:00.0/driver/module", "", 0);
+        }
+        temp_file_below(root, "pci/0000:03:00.0/vendor", "0x8086\n", 7);
+        temp_file_below(root, "pci/0000:03:00.0/device", c->device, strlen(c->device));
+        temp_file_below(root, "pci/0000:03:00.0/class", c->class, strlen(c->class));
+        snprintf(icd, sizeof icd, "vendors/%s", c->icd);
+        temp_file_below(root, icd, "", 0);
+        const cli_gpu_places places = {.drm = temp_path(root, "drm", path[0]),
+                                       .dri = temp_path(root, "dri", path[1]),
+                                       .vendors = temp_path(root, "vendors", path[2]),
+                                       .pci = temp_path(root, "pci", path[3]),
+                                       .release = c->release};
+        CHECK_OK(cli_gpu_hints(&places, false, &hints));
+        CHECK(strcmp(clfi_str_text(&hints), c->want) == 0, "%s: \"%s\", not \"%s\"", c->title, clfi_str_text(&hints), c->want);
+        clfi_str_free(&hints);
+        temp_directory_remove(root);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_systems), cmocka_unit_test(test_group)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_systems), cmocka_unit_test(test_generations), cmocka_unit_test(test_group)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
