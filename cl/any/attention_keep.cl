@@ -28,7 +28,7 @@ __kernel void attention_keep(__global uint *keep, long keep_offset, __global con
 {
     const int key = (int)get_global_id(0), block = (int)get_group_id(1), first = block * KEEP_QUERIES;
     const int count = min(KEEP_QUERIES, queries - first);
-    const long batch = (long)get_group_id(2);
+    const long batch = (long)get_group_id(2), blocks = (queries + KEEP_QUERIES - 1) / KEEP_QUERIES;
     if (key >= keys)
         return;
     mask += mask_offset + axes_offset(axes.dim, axes.mask, AXES, batch) + first * ms.query + key * ms.key;
@@ -55,5 +55,5 @@ __kernel void attention_keep(__global uint *keep, long keep_offset, __global con
 #endif
         word |= (uint)is_kept << i;
     }
-    keep[keep_offset + (batch * (long)get_num_groups(1) + block) * keys + key] = queries == 1 ? (word ? 0xffffffffu : 0u) : word;
+    keep[keep_offset + (batch * blocks + block) * keys + key] = queries == 1 ? (word ? 0xffffffffu : 0u) : word;
 }

@@ -39,8 +39,8 @@ void top_k_vector(__global const CANDIDATE_T *candidates, long offset, long row_
                   int k, __global ulong *keys, long keys_offset, __global float *values, long values_offset, __global int *indices,
                   long indices_offset)
 {
-    const long block = get_group_id(0), row_index = get_group_id(1);
-    __global ulong *heap = keys + keys_offset + (row_index * (long)get_num_groups(0) + block) * k;
+    const long block = get_group_id(0), row_index = get_group_id(1), blocks = (count + block_size - 1) / block_size;
+    __global ulong *heap = keys + keys_offset + (row_index * blocks + block) * k;
     const long start = block * block_size, end = min(start + block_size, count);
     const int size = (int)min((long)k, end - start);
     candidates += offset + row_index * row_stride;

@@ -94,7 +94,8 @@ inline float joined_mix(__local const float *mixed, int c)
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
-                            int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys)
+                            int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys,
+                            int query_count)
 {
     LOCAL_ALIGNED_ARRAY(float, queries, HEAD, 0)
     LOCAL_ARRAY(float, mixed, TEAMS * HEAD, MIXED_AT)
@@ -144,7 +145,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
         barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
     }
 #if IS_SPLIT
-    parts += parts_offset + (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;
+    parts += parts_offset + (((long)get_group_id(2) * query_count + n) * heads + h) * PART_SIZE;
     for (int c = item; c < HEAD; c += WG)
         parts[c] = joined_mix(mixed, c);
     if (item == 0) {
@@ -162,10 +163,10 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
 /* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; a work-group for each query and head. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_merge(GROUP_PARAMETERS __global const float *parts, long parts_offset, int part_count, __global float *out,
-                            long out_offset, long out_stride, long out_head_stride)
+                            long out_offset, long out_stride, long out_head_stride, int query_count, int heads)
 {
-    const int n = (int)get_group_id(0), h = (int)get_group_id(1), heads = (int)get_num_groups(1);
-    const long part_stride = (long)get_num_groups(0) * heads * PART_SIZE;
+    const int n = (int)get_group_id(0), h = (int)get_group_id(1);
+    const long part_stride = (long)query_count * heads * PART_SIZE;
     parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
     float maximum = -INFINITY, sum = 0.0f;
     for (int p = 0; p < part_count; p++)

@@ -34,7 +34,7 @@ void top_k_group(__global const CANDIDATE_T *candidates, long offset, long row_s
     __local ulong best[2 * HALF]; /* the best so far, then the queue */
     __local uint queued;
     const uint item = get_local_id(0);
-    const long block = get_group_id(0), row_index = get_group_id(1);
+    const long block = get_group_id(0), row_index = get_group_id(1), blocks = (count + block_size - 1) / block_size;
     const long start = block * block_size, end = min(start + block_size, count);
     candidates += offset + row_index * row_stride;
     for (uint i = item; i < 2 * HALF; i += WG)
@@ -68,7 +68,7 @@ void top_k_group(__global const CANDIDATE_T *candidates, long offset, long row_s
         values[values_offset + row_index * k + j] = score_of(best[j]);
         indices[indices_offset + row_index * k + j] = index_of(best[j]);
 #else
-        keys[keys_offset + (row_index * (long)get_num_groups(0) + block) * k + j] = best[j];
+        keys[keys_offset + (row_index * blocks + block) * k + j] = best[j];
 #endif
     }
 }

@@ -9,7 +9,7 @@
  * compiles one struct of them seven times as long, and aligned ones three times. */
 #ifdef GRAPH_PART
 #define GROUP_PARAMETERS \
-    const uint group_x, const uint group_y, const uint group_z, const uint groups_x, const uint groups_y, __local uint4 *const space,
+    const uint group_x, const uint group_y, const uint group_z, __local uint4 *const space,
 #define LOCAL_ARRAY(type, name, count, begin)                                                   \
     __local type *const name = (__local type *)((__local uchar *)space + (begin));              \
     typedef char name##_fits_the_space[(begin) + (count) * sizeof(type) <= SPACE_BYTES ? 1 : -1];
@@ -17,7 +17,6 @@
 #define __kernel static
 #define reqd_work_group_size(x, y, z) unused
 #define get_group_id(d) ((size_t)((d) == 0 ? group_x : (d) == 1 ? group_y : group_z))
-#define get_num_groups(d) ((size_t)((d) == 0 ? groups_x : groups_y)) /* of dimensions 0 and 1 alone */
 #define get_global_id(d) ((d) == 0 ? (size_t)group_x * WG + get_local_id(0) : get_group_id(d))
 #else
 #define GROUP_PARAMETERS

@@ -3,12 +3,11 @@
  * there it is an ordinary function, and its caller says which item it is. Such a kernel's parameters begin with ITEM_PARAMETERS, which is
  * nothing where the kernel is launched by itself. Included last, behind what uses the words below otherwise. */
 #ifdef GRAPH_PART
-#define ITEM_PARAMETERS const uint item_x, const uint item_y, const uint item_z, const uint items_x,
+#define ITEM_PARAMETERS const uint item_x, const uint item_y, const uint item_z,
 #define __kernel static
 #define reqd_work_group_size(x, y, z) unused
 #define get_global_id(d) ((size_t)((d) == 0 ? item_x : (d) == 1 ? item_y : item_z))
 #define get_group_id get_global_id
-#define get_global_size(d) ((size_t)items_x) /* of dimension 0 alone */
 #else
 #define ITEM_PARAMETERS
 #endif

@@ -16,6 +16,7 @@
 #include "op/left_out.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
+#include "runtime/launch_budget.h"
 #include "runtime/probe.h"
 
 /* What clformer tune left for a device. */
@@ -131,13 +132,17 @@ static const char *type_name(clf_device_type type)
     return names[type];
 }
 
-static void print_short(const clf_device_info *d, const tuned_state *tuned)
+static void print_short(const clf_device *device, const tuned_state *tuned)
 {
+    const clf_device_info *d = &device->info;
+    const double budget = clfi_budget_default_ms(device);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   %s, %u compute %s, %.1f GiB%s, at most %.1f GiB in one allocation; %s%s", type_name(d->type), d->compute_units,
            clfi_plural(d->compute_units, "unit", "units"), (double)d->global_memory_bytes / 0x1p30,
            d->unified_memory ? " shared with the host" : " of its own", (double)d->max_allocation_bytes / 0x1p30, d->platform_name,
            tuned->is_tuned ? "; tuned" : "");
+    if (budget > 0)
+        printf("; launches to %g ms", budget);
     if (!d->usable)
         printf("; not usable: %s", d->reason);
     if (d->is_default)
@@ -157,6 +162,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
         ask_probes(device, &probes);
     precisions_text(&device->caps, &probes, precisions, sizeof precisions);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
+    const double budget = clfi_budget_default_ms(device);
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
     printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
@@ -166,6 +172,9 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
            (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : " of its own",
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
+    printf("   launches      %s", budget > 0 ? "" : "of any length\n");
+    if (budget > 0)
+        printf("at most %g ms by estimate, longer ones in pieces (CLF_LAUNCH_MS)\n", budget);
     printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
            d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
     printf("   precision     %s (of matrix products; what is asked for is kept, or a finer one)\n", precisions);
@@ -203,7 +212,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
             json_object_set_new(answers, clfi_probe_name((clf_probe)i), json_string(probes.text[i]));
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o, s:o}",
+        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o, s:o, s:f}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -213,7 +222,8 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d));
+        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d),
+        "launch_ms", clfi_budget_default_ms(device));
 }
 
 /* Each line of `text`. */
@@ -254,7 +264,7 @@ static clf_status print_text(const clf_device_list *list, const tuned_state *tun
     clf_status st = CLF_OK;
     for (size_t i = 0; i < clf_device_list_count(list) && st == CLF_OK; i++) {
         if (!all) {
-            print_short(clf_device_list_get(list, i), &tuned[i]);
+            print_short(&list->devices[i], &tuned[i]);
             continue;
         }
         print_device(&list->devices[i], &tuned[i]);

@@ -39,12 +39,11 @@ typedef struct intel_generation {
  * as intel-opencl-icd-legacy1, whose file is intel_legacy1.icd. Lunar Lake and Battlemage run without force_probe from Linux 6.12 on
  * ("drm/xe/bmg: Drop force_probe requirement"). */
 static const intel_generation generations[] = {
-    {0xff00, 0x1600, "Broadwell", 0},  {0xff00, 0x2200, "Cherryview", 0},  {0xff00, 0x1900, "Skylake", 0},
-    {0xff00, 0x5900, "Kaby Lake", 0},  {0xff00, 0x3e00, "Coffee Lake", 0}, {0xff00, 0x9b00, "Comet Lake", 0},
-    {0xff00, 0x5a00, "Apollo Lake", 0}, {0xff00, 0x3100, "Gemini Lake", 0}, {0xff00, 0x8a00, "Ice Lake", 0},
-    {0xff00, 0x4500, "Elkhart Lake", 0}, {0xff00, 0x4e00, "Jasper Lake", 0},
-    {0xffff, 0x6420, "Lunar Lake", 612}, {0xffff, 0x64a0, "Lunar Lake", 612}, {0xffff, 0x64b0, "Lunar Lake", 612},
-    {0xff00, 0xe200, "Battlemage", 612},
+    {0xff00, 0x1600, "Broadwell", 0},    {0xff00, 0x2200, "Cherryview", 0},   {0xff00, 0x1900, "Skylake", 0},
+    {0xff00, 0x5900, "Kaby Lake", 0},    {0xff00, 0x3e00, "Coffee Lake", 0},  {0xff00, 0x9b00, "Comet Lake", 0},
+    {0xff00, 0x5a00, "Apollo Lake", 0},  {0xff00, 0x3100, "Gemini Lake", 0},  {0xff00, 0x8a00, "Ice Lake", 0},
+    {0xff00, 0x4500, "Elkhart Lake", 0}, {0xff00, 0x4e00, "Jasper Lake", 0},  {0xffff, 0x6420, "Lunar Lake", 612},
+    {0xffff, 0x64a0, "Lunar Lake", 612}, {0xffff, 0x64b0, "Lunar Lake", 612}, {0xff00, 0xe200, "Battlemage", 612},
 };
 
 static const intel_generation *generation_of(unsigned id)
@@ -173,8 +172,7 @@ static bool is_open(const char *dri, const char *node)
 /* An older GPU whose driver is there and shows nothing. */
 static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
-    const intel_generation *generation =
-        vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
+    const intel_generation *generation = vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
     if (!generation || generation->kernel || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) ||
         has_driver(places, "intel_legacy"))
         return CLF_OK;
@@ -197,8 +195,8 @@ static clf_status hint_kernel(const cli_gpu_places *places, const char *device, 
     if (!generation || access(path, F_OK) == 0 || !places->release || sscanf(places->release, "%d.%d", &major, &minor) != 2 ||
         100 * major + minor >= generation->kernel)
         return CLF_OK;
-    return clfi_str_appendf(hints, "PCI device %s: %s GPU without a kernel driver: Linux %d.%d or newer has one, and %s is running\n", device,
-                            generation->name, generation->kernel / 100, generation->kernel % 100, places->release);
+    return clfi_str_appendf(hints, "PCI device %s: %s GPU without a kernel driver: Linux %d.%d or newer has one, and %s is running\n",
+                            device, generation->name, generation->kernel / 100, generation->kernel % 100, places->release);
 }
 
 /* Where the node is missing: a container that was not given it. */
@@ -223,9 +221,9 @@ static clf_status hint_group(const char *dri, const char *node, clf_str *hints)
     if (!group || (info.st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP))
         return clfi_str_appendf(hints, "%s cannot be opened by this user: its permissions are %03o\n", path,
                                 (unsigned)info.st_mode & 0777u);
-    return clfi_str_appendf(
-        hints, "%s cannot be opened by this user; its GPU appears after \"sudo usermod -aG %s $USER\" and a new login\n", path,
-        group->gr_name);
+    return clfi_str_appendf(hints,
+                            "%s cannot be opened by this user; its GPU appears after \"sudo usermod -aG %s $USER\" and a new login\n", path,
+                            group->gr_name);
 }
 
 static int is_render_node(const struct dirent *entry)

@@ -215,6 +215,11 @@ static void print_stats(const cli_session *session, bool has_processes, const cl
     fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,
             (double)s.mapped_bytes / 1e6);
     fprintf(stderr, "host memory     %.1f MB resident at its peak\n", (double)clfi_resident_peak_bytes() / 1e6);
+    if (s.longest_estimate_ns)
+        fprintf(stderr, "longest launch  %.2f ms by estimate, at most %g ms\n", ms(s.longest_estimate_ns),
+                session->context->budget.limit_ns / 1e6);
+    if (s.longest_launch_ns)
+        fprintf(stderr, "longest launch  %.2f ms as measured\n", ms(s.longest_launch_ns));
     fprintf(stderr, "total           %.1f ms\n", ms(clfi_now_ns() - session->start_ns));
     const size_t kernels = clf_context_kernel_count(session->context);
     for (size_t i = 0; i < kernels; i++) {

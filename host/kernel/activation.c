@@ -52,5 +52,6 @@ clf_status clfi_activation_launch(clf_context *context, clf_activation kind, con
     if (!is_unit)
         clfi_arg_axes(&launch, "map_axes", &axes);
     const int64_t per_group = width * chunk * (int64_t)local;
+    clfi_launch_work(&launch, 32.0 * (double)count, 2.0 * sizeof(float) * (double)count);
     return clfi_launch_1d(&launch, (size_t)((count + per_group - 1) / per_group), local);
 }

@@ -4,6 +4,8 @@
 
 #include "kernel/attention_keep.h"
 
+enum { SCORE_MULTIPLY_ADDS = 16 /* of its exponential and the rest */ };
+
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
 {
     static const char *const policies[] = {
@@ -52,4 +54,12 @@ void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call
     clfi_arg_view(launch, call->bias ? call->bias : call->q);
     clfi_arg_int(launch, call->bias ? call->bias->stride[0] : 0);
     clfi_arg_int(launch, call->bias ? call->bias->dim[1] / 2 : 0);
+}
+
+void clfi_attention_work(clf_launch *launch, const clf_attention_call *call)
+{
+    const double queries = (double)call->tile_count * call->tile_queries * (double)call->q->dim[0], keys = (double)call->max_keys;
+    const double columns = (double)(call->q->dim[2] + call->v->dim[2]);
+    clfi_launch_work(launch, queries * keys * (columns + SCORE_MULTIPLY_ADDS),
+                     (double)sizeof(float) * (queries / call->tile_queries * keys * columns + queries * columns));
 }

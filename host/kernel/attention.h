@@ -41,4 +41,7 @@ clf_status clfi_attention_generic_run(clf_context *context, const void *call);
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call);
 void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call);
 
+/* clfi_launch_work, as if every tile were full and saw as many keys as the longest sequence has. */
+void clfi_attention_work(clf_launch *launch, const clf_attention_call *call);
+
 #endif

@@ -35,6 +35,7 @@ clf_status clfi_attention_generic_run(clf_context *context, const void *argument
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_attention_arguments(&launch, call);
+    clfi_attention_work(&launch, call);
     const size_t chunks = (size_t)((call->v->dim[2] + chunk(call) - 1) / chunk(call));
     return clfi_launch_3d(&launch, (size_t[3]){(size_t)call->tile_count, (size_t)call->q->dim[0], chunks},
                           (size_t[3]){(size_t)call->tile_queries, 1, 1});

@@ -43,6 +43,8 @@ clf_status clfi_attention_keep_launch(clf_context *context, const clf_keep_masks
     clfi_arg_axes(&launch, "mask_axes", &axes);
     clfi_arg_int(&launch, queries);
     clfi_arg_int(&launch, keys);
+    const double pairs = (double)queries * (double)keys * (double)clfi_axes_size(&axes);
+    clfi_launch_work(&launch, 8 * pairs, 4 * pairs);
     return clfi_launch_3d(&launch, (size_t[3]){((size_t)keys + GROUP - 1) / GROUP, (size_t)blocks, (size_t)clfi_axes_size(&axes)},
                           (size_t[3]){GROUP, 1, 1});
 }

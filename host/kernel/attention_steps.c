@@ -41,6 +41,8 @@ static clf_status launch_scores(clf_context *context, const char *kernel, const 
     clfi_arg_int(&launch, k->dim[1]);
     clfi_arg_int(&launch, q->dim[2]);
     clfi_arg_float(&launch, scale);
+    const double products = (double)clfi_view_count(scores) * (double)q->dim[2];
+    clfi_launch_work(&launch, 16 * products, 2 * sizeof(float) * products);
     return clfi_launch_3d(&launch, (size_t[3]){((size_t)k->dim[1] + GROUP - 1) / GROUP, (size_t)q->dim[1], (size_t)q->dim[0]},
                           (size_t[3]){GROUP, 1, 1});
 }
@@ -85,6 +87,8 @@ clf_status clfi_attention_context_launch(clf_context *context, const clf_view *w
     clfi_arg_int(&launch, queries);
     clfi_arg_int(&launch, keys);
     clfi_arg_int(&launch, columns);
+    const double products = (double)clfi_view_count(weights) * (double)columns;
+    clfi_launch_work(&launch, products, sizeof(float) * products);
     const size_t vectors = (size_t)((columns + width - 1) / width);
     return clfi_launch_3d(&launch,
                           (size_t[3]){(vectors + local - 1) / local, ((size_t)queries + ROWS - 1) / ROWS, (size_t)clfi_axes_size(&axes)},
@@ -108,5 +112,6 @@ clf_status clfi_dropout_launch(clf_context *context, const clf_view *x, float pr
     clfi_arg_float(&launch, probability);
     clfi_arg_uint(&launch, (uint32_t)seed);
     clfi_arg_uint(&launch, (uint32_t)(seed >> 32));
+    clfi_launch_work(&launch, 32.0 * (double)count, 2.0 * sizeof(float) * (double)count);
     return clfi_launch_1d(&launch, (size_t)(count + 4 * GROUP - 1) / (4 * GROUP), GROUP);
 }

@@ -33,5 +33,6 @@ clf_status clfi_attention_vector_run(clf_context *context, const void *arguments
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_attention_arguments(&launch, call);
+    clfi_attention_work(&launch, call);
     return clfi_launch_2d(&launch, (size_t)call->tile_count, (size_t)call->q->dim[0], 1, 1);
 }

@@ -12,6 +12,7 @@ enum {
     VECTOR_PART_KEYS = 64, /* of a part at least */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
+    SCORE_MULTIPLY_ADDS = 16, /* of its exponential and the rest */
     MOST_COLUMNS = 8 /* of a work-item of vectors, that read keys together */
 };
 
@@ -74,18 +75,25 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
     clfi_arg_buffer(launch, args->bias ? args->bias->buffer : q->buffer);
 }
 
+/* Keys that a query sees at most. */
+static int64_t seen_keys(const clf_cached_attention_args *args)
+{
+    return args->window > 0 && args->window < args->keys ? args->window : args->keys;
+}
+
+/* As if every query saw all keys. */
+static void state_work(clf_launch *launch, const clf_cached_attention_args *args)
+{
+    const double scores = (double)(args->q->dim[0] * args->q->dim[1]) * (double)seen_keys(args), head = (double)args->q->dim[2];
+    clfi_launch_work(launch, scores * (2 * head + SCORE_MULTIPLY_ADDS), 2 * scores * head * (double)clf_dtype_bytes(args->k->dtype));
+}
+
 static int vector_width(const clf_context *context, int64_t head)
 {
     int width = context->device.caps.vector_width;
     while (width > 4 && head % width != 0)
         width /= 2;
     return width;
-}
-
-/* Keys that a query sees at most. */
-static int64_t seen_keys(const clf_cached_attention_args *args)
-{
-    return args->window > 0 && args->window < args->keys ? args->window : args->keys;
 }
 
 static int64_t wanted_items(const clf_context *context)
@@ -193,6 +201,7 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
     clfi_arg_buffer(&launch, parts->buffer);
     clfi_arg_long(&launch, parts->offset);
     clfi_arg_int(&launch, count);
+    state_work(&launch, args);
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
@@ -276,6 +285,8 @@ static clf_status run_group(clf_context *context, const clf_cached_attention_arg
     clfi_arg_buffer(&launch, parts->buffer);
     clfi_arg_long(&launch, parts->offset);
     clfi_arg_int(&launch, part_keys(seen_keys(args), count, group));
+    clfi_arg_int(&launch, args->q->dim[1]);
+    state_work(&launch, args);
     const size_t groups[3] = {(size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)count};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)group, 1, 1});
 }
@@ -295,6 +306,8 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
     clfi_arg_long(&launch, out->offset);
     clfi_arg_long(&launch, out->stride[0]);
     clfi_arg_long(&launch, out->stride[1]);
+    clfi_arg_int(&launch, args->q->dim[1]);
+    clfi_arg_int(&launch, args->q->dim[0]);
     return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)group_of(context), 1);
 }
 

@@ -18,6 +18,7 @@ static clf_status combine(clf_context *context, bool is_sum, const clf_view *x, 
     clfi_arg_view(&launch, x);
     clfi_arg_view(&launch, y);
     const int64_t per_group = width * chunk * (int64_t)local;
+    clfi_launch_work(&launch, (double)count, 3.0 * sizeof(float) * (double)count);
     return clfi_launch_1d(&launch, (size_t)((count + per_group - 1) / per_group), local);
 }
 
@@ -39,5 +40,6 @@ clf_status clfi_soft_cap_launch(clf_context *context, float cap, const clf_view 
     clfi_arg_long(&launch, count);
     clfi_arg_float(&launch, cap);
     clfi_arg_view(&launch, y);
+    clfi_launch_work(&launch, 32.0 * (double)count, 2.0 * sizeof(float) * (double)count);
     return clfi_launch_1d(&launch, (size_t)(count + GROUP - 1) / GROUP, GROUP);
 }

@@ -191,6 +191,18 @@ static size_t pack_walk(const clf_einsum_loops *loops, const index_walk *w, cons
     return count;
 }
 
+/* Every factor is read where it is used. */
+static void state_work(clf_launch *launch, const clf_einsum_loops *loops)
+{
+    double steps = 1, results = 1;
+    for (int d = 0; d < loops->kept_rank; d++)
+        results *= (double)loops->kept[d].size;
+    for (int d = 0; d < loops->summed_rank; d++)
+        steps *= (double)loops->summed[d].size;
+    steps *= results;
+    clfi_launch_work(launch, steps * loops->inputs, sizeof(float) * (steps * loops->inputs + results));
+}
+
 /* One launch; part_stride: output elements between slices. */
 static clf_status launch(clf_context *context, const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in,
                          const clf_einsum_memory *out, int64_t part_stride)
@@ -216,6 +228,7 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
         clfi_arg_buffer(&l, buffer);
     }
     const size_t local = context->device.caps.is_cpu ? 8 : 64;
+    state_work(&l, loops);
     const clf_status st = clfi_launch_2d(&l, ((size_t)w->items + local - 1) / local, (size_t)w->parts, local, 1);
     clfi_buffer_release(buffer);
     return st;

@@ -52,6 +52,11 @@ static void set_operands(clf_launch *launch, const clf_embedding_args *args)
     clfi_arg_long(launch, args->y->stride[0]);
 }
 
+static void state_work(clf_launch *launch, const clf_embedding_args *args)
+{
+    clfi_launch_work(launch, 0, sizeof(float) * (args->count + 1) * (double)clfi_view_count(args->y));
+}
+
 static int64_t vector_iterations(const clf_context *context, const clf_embedding_args *args)
 {
     const int width = context->device.caps.vector_width;
@@ -75,6 +80,7 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
     clfi_arg_long(&launch, tokens);
     clfi_arg_int(&launch, per_item);
     clfi_arg_int(&launch, args->y->dim[1]);
+    state_work(&launch, args);
     return clfi_launch_1d(&launch, (size_t)((tokens + per_item - 1) / per_item), 1);
 }
 
@@ -93,5 +99,6 @@ clf_status clfi_embedding_group(clf_context *context, const void *arguments)
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);
     clfi_arg_int(&launch, args->y->dim[1]);
+    state_work(&launch, args);
     return clfi_launch_2d(&launch, (size_t)((args->y->dim[1] + group - 1) / group), (size_t)args->y->dim[0], (size_t)group, 1);
 }

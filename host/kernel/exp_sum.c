@@ -22,5 +22,6 @@ clf_status clfi_exp_sum_launch(clf_context *context, const clf_view *x, const cl
     clfi_arg_view(&launch, x);
     clfi_arg_view(&launch, scale ? scale : x); /* not read without a scale */
     clfi_arg_view(&launch, y);
+    clfi_launch_work(&launch, 10.0 * (double)clfi_view_count(x), 2.0 * sizeof(float) * (double)clfi_view_count(x));
     return clfi_launch_1d(&launch, (size_t)x->dim[0], (size_t)local);
 }

@@ -139,6 +139,7 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_arg_long(&launch, second->offset);
     clfi_arg_long(&launch, weight->row_stride);
     clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
     const int64_t columns = s.group / s.lanes * s.columns; /* of a group */
     return clfi_launch_2d(&launch, (size_t)((args->n + columns - 1) / columns), 1, (size_t)s.group, 1);
 }

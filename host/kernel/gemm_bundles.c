@@ -150,6 +150,7 @@ static clf_status launch_few(clf_launch *launch, const clf_gemm_args *args, int6
     clfi_arg_buffer(launch, args->weight->buffer);
     clfi_arg_buffer(launch, args->gate ? args->gate->buffer : args->weight->buffer);
     clfi_gemm_arg_result(launch, args);
+    clfi_gemm_work(launch, args);
     return clfi_launch_2d(launch, (size_t)((bundles + columns - 1) / columns), (size_t)tiles, 1, 1);
 }
 

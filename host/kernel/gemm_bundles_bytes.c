@@ -83,6 +83,7 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
     clfi_arg_buffer(&launch, args->weight->buffer);
     clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
     clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
     return clfi_launch_2d(&launch, (size_t)((args->m + rows - 1) / rows), (size_t)((bundles + columns - 1) / columns), 1, 1);
 }
 

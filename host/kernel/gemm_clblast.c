@@ -14,6 +14,7 @@
 
 #include "kernel/gemm_clblast.h"
 #include "kernel/gemm_common.h"
+#include "runtime/launch_budget.h"
 #include "runtime/profile.h"
 #include "runtime/slot.h"
 #include "runtime/usage.h"
@@ -29,7 +30,7 @@ static struct {
 /* CLBlast keeps compiled programs, and with them contexts, in static objects: left to its own destructors they would be released after the
  * driver's. It can only let go of all at once, and those that other contexts use would be compiled again: they go with the last context
  * that used CLBlast, or when too many that are gone are held. */
-enum { MOST_DEPARTED = 8 };
+enum { MOST_DEPARTED = 8, PIECE_ROWS = 64 };
 static size_t users, departed;
 
 static void enter(void)
@@ -357,6 +358,55 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     return clfi_gemm_epilogue(context, args, is_in_place ? &args->c : &c.operand, 1);
 }
 
+/* How long CLBlast takes at most for all of it, in nanoseconds. */
+static double estimate(const clf_context *context, const clf_gemm_args *args)
+{
+    clf_launch call = {.status = CLF_OK};
+    clfi_gemm_work(&call, args);
+    return clfi_budget_estimate(context, &call.work, (double)args->m * (double)args->n);
+}
+
+static int64_t part_of(int64_t size, double share, int64_t multiple)
+{
+    const int64_t part = (int64_t)((double)size * share) / multiple * multiple;
+    return part < multiple ? multiple : part;
+}
+
+/* `count` products of the innermost batch, or rows where there is no batch, from `first` on. */
+static clf_gemm_args piece_of(const clf_gemm_args *args, bool is_batch, int64_t first, int64_t count)
+{
+    clf_gemm_args piece = *args;
+    const int last = args->batch_rank - 1;
+    piece.a.offset += first * (is_batch ? args->a.batch_stride[last] : args->a.row_stride);
+    piece.b.offset += first * (is_batch ? args->b.batch_stride[last] : 0);
+    piece.c.offset += first * (is_batch ? args->c.batch_stride[last] : args->c.row_stride);
+    piece.residual.offset += first * (is_batch ? args->residual.batch_stride[last] : args->residual.row_stride);
+    *(is_batch ? &piece.batch[last] : &piece.m) = count;
+    return piece;
+}
+
+/* CLBlast cuts no launch: products that would exceed the budget are computed some rows at a time. */
+static clf_status run_pieces(clf_context *context, const clf_gemm_args *args)
+{
+    const bool is_batch = args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1;
+    const int64_t size = is_batch ? args->batch[args->batch_rank - 1] : args->m;
+    const double ns = clfi_budget_is_set(context) ? estimate(context, args) : 0, share = context->budget.limit_ns / ns;
+    const int64_t part = ns > context->budget.limit_ns ? part_of(size, share, is_batch ? 1 : PIECE_ROWS) : size;
+    if (part >= size) {
+        if (ns > 0)
+            clfi_budget_note(context, "clblast_gemm", ns);
+        return run(context, args);
+    }
+    for (int64_t first = 0; first < size; first += part) {
+        const clf_arena_mark mark = clfi_arena_top(context);
+        const clf_gemm_args piece = piece_of(args, is_batch, first, size - first < part ? size - first : part);
+        const clf_status st = run_pieces(context, &piece); /* a single product of a batch may need to be cut too */
+        clfi_arena_release(context, mark);
+        CLF_TRY(st);
+    }
+    return CLF_OK;
+}
+
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
@@ -371,7 +421,7 @@ clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
     }
     const clf_arena_mark mark = clfi_arena_top(context);
     lock_parameters(context, state);
-    const clf_status st = run(context, args);
+    const clf_status st = run_pieces(context, args);
     pthread_rwlock_unlock(&parameters_lock);
     clfi_arena_release(context, mark);
     return st;

@@ -4,12 +4,21 @@
 
 #include "kernel/activation.h"
 
+enum { ACTIVATION_MULTIPLY_ADDS = 32 };
+
 int64_t clfi_gemm_batch_count(const clf_gemm_args *args)
 {
     int64_t count = 1;
     for (int i = 0; i < args->batch_rank; i++)
         count *= args->batch[i];
     return count;
+}
+
+void clfi_gemm_work(clf_launch *launch, const clf_gemm_args *args)
+{
+    const double m = (double)args->m, n = (double)args->n, k = (double)args->k, batches = (double)clfi_gemm_batch_count(args);
+    const double products = args->gate ? 2 : 1;
+    clfi_launch_work(launch, products * batches * m * n * k, (double)sizeof(float) * batches * (m * k + products * k * n + m * n));
 }
 
 bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple)
@@ -122,6 +131,8 @@ clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, c
     clfi_arg_int(&launch, parts);
     clfi_arg_long(&launch, args->m * args->n * clfi_gemm_batch_count(args));
     clfi_gemm_arg_result(&launch, args);
+    const double elements = (double)(args->m * args->n * clfi_gemm_batch_count(args));
+    clfi_launch_work(&launch, ACTIVATION_MULTIPLY_ADDS * elements, (double)sizeof(float) * (parts + 2) * elements);
     const size_t groups[3] = {((size_t)args->n + local - 1) / local, (size_t)args->m, (size_t)clfi_gemm_batch_count(args)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){local, 1, 1});
 }

@@ -8,6 +8,9 @@
 /* Product of the batch sizes; 1 for rank 0. */
 int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
 
+/* clfi_launch_work of the kernel that computes the whole product. */
+void clfi_gemm_work(clf_launch *launch, const clf_gemm_args *args);
+
 /* B as an operand: args->b, or the rows of a weight in CLFI_GEMM_ROWS form. */
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
 

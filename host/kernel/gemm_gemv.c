@@ -106,6 +106,7 @@ clf_status clfi_gemm_gemv_run(clf_context *context, const void *call)
     clfi_gemm_arg_operand(&launch, args, &args->a);
     clfi_gemm_arg_operand(&launch, args, &b);
     clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
     const int64_t width = is_dot ? columns : group; /* columns of a group */
     const size_t groups[3] = {(size_t)((args->n + width - 1) / width), (size_t)((args->m + rows - 1) / rows),
                               (size_t)clfi_gemm_batch_count(args)};

@@ -259,6 +259,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_lane_operand(&launch, b.buffer, &b.at);
     clfi_arg_lane_operand(&launch, args->c.buffer, &c_at);
     clfi_arg_float(&launch, args->alpha);
+    clfi_gemm_work(&launch, args);
     return clfi_launch_2d(&launch, (size_t)((row_tiles + tiles - 1) / tiles * s.blocks), (size_t)s.outer_count, 1, 1);
 }
 

@@ -91,6 +91,7 @@ static clf_status pack_rows(clf_context *context, const pack_source *from, const
     clfi_arg_buffer(&launch, to);
     clfi_arg_long(&launch, to_offset);
     clfi_arg_long(&launch, from->rows * from->k);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)(from->rows * from->k) * (double)batches(from));
     const size_t groups[3] = {blocks(from->k, grid.k * (int64_t)grid.local), blocks(from->rows, grid.rows), batches(from)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
@@ -131,6 +132,7 @@ static clf_status pack_panels_vector(clf_context *context, const pack_source *fr
     clfi_arg_int(&launch, panel);
     clfi_arg_int(&launch, first);
     const int64_t end = (first + from->rows + panel - 1) / panel * panel;
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)(from->rows * from->k) * (double)batches(from));
     const size_t turned[3] = {(size_t)((end - first) / width), blocks(from->k, block_k), batches(from)};
     const size_t lines[3] = {batches(from), (size_t)(end / panel - first / panel), blocks(from->k, block_k)};
     return clfi_launch_3d(&launch, is_turned ? turned : lines, (const size_t[3]){1, 1, 1});
@@ -153,6 +155,7 @@ static clf_status pack_panels(clf_context *context, const pack_source *from, con
     clfi_arg_int(&launch, panel);
     clfi_arg_int(&launch, first);
     clfi_arg_int(&launch, padded);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)(from->rows * from->k) * (double)batches(from));
     const int64_t panels = (first + from->rows + panel - 1) / panel - first / panel;
     const size_t groups[3] = {blocks(from->k, grid.k * (int64_t)grid.local), (size_t)panels, batches(from)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});

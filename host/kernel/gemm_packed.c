@@ -62,6 +62,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_int(&launch, tile.value[CLFI_PANEL_SUPER_ROWS]);
     clfi_arg_int(&launch, batch_inner);
     clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
     const size_t tiles = (size_t)((args->m + rows - 1) / rows) * (size_t)((args->n + panel - 1) / panel);
     const size_t batches = (size_t)clfi_gemm_batch_count(args);
     return batch_inner ? clfi_launch_2d(&launch, batches, tiles, 1, 1) : clfi_launch_2d(&launch, tiles, batches, 1, 1);

@@ -117,6 +117,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_lane_operand(&launch, b.buffer, &b_at);
     clfi_arg_lane_operand(&launch, args->c.buffer, &c_at);
     clfi_arg_float(&launch, args->alpha);
+    clfi_gemm_work(&launch, args);
     const size_t groups[3] = {(size_t)(row_groups * panels * near), (size_t)((blocks + near - 1) / near), (size_t)outer_count};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }

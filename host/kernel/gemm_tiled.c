@@ -225,6 +225,7 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
     clfi_gemm_arg_operand(&launch, args, &args->a);
     clfi_gemm_arg_operand(&launch, args, &b);
     clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
     const size_t groups[3] = {(size_t)ceil_div(args->n, tile_n), (size_t)ceil_div(args->m, tile_m),
                               (size_t)(batches * ceil_div(args->k, k_part))};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)v[WG_N], (size_t)v[WG_M], 1});

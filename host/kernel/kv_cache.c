@@ -36,5 +36,7 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clfi_arg_long(&launch, rows ? rows->offset : 0);
     clfi_arg_int(&launch, k->dim[0]);
     clfi_arg_int(&launch, size);
+    clfi_arg_int(&launch, (int64_t)(groups * local));
+    clfi_launch_work(&launch, 0, 16.0 * (double)columns * (double)k->dim[1]);
     return clfi_launch_2d(&launch, groups, (size_t)k->dim[1], local, 1);
 }

@@ -23,6 +23,12 @@ static int64_t row_iterations(const clf_context *context, const clf_log_softmax_
     return 3 * (args->x->dim[1] / width) + 5 * width;
 }
 
+static void state_work(clf_launch *launch, const clf_log_softmax_args *args)
+{
+    const double elements = (double)clfi_view_count(args->x);
+    clfi_launch_work(launch, 10 * elements, 4 * sizeof(float) * elements);
+}
+
 bool clfi_log_softmax_vector_supports(const clf_context *context, const void *arguments)
 {
     const clf_log_softmax_args *args = arguments;
@@ -40,6 +46,7 @@ clf_status clfi_log_softmax_vector(clf_context *context, const void *arguments)
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     clfi_arg_int(&launch, per_item);
+    state_work(&launch, args);
     return clfi_launch_1d(&launch, (size_t)((rows + per_item - 1) / per_item), 1);
 }
 
@@ -61,5 +68,6 @@ clf_status clfi_log_softmax_group(clf_context *context, const void *arguments)
     clfi_spec_int(&spec, "LANES", lanes);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
+    state_work(&launch, args);
     return clfi_launch_1d(&launch, (size_t)((args->x->dim[0] + per_group - 1) / per_group), GROUP_WG);
 }

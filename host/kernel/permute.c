@@ -81,6 +81,7 @@ clf_status clfi_permute(clf_context *context, const clf_einsum_loops *loops, con
     clfi_arg_int(&launch, q_size);
     clfi_arg_long(&launch, loops->kept[q].stride[0]);
     clfi_arg_long(&launch, loops->kept[p].stride[1]);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)p_size * (double)q_size * (double)outer_count);
     if (!is_cpu) {
         const size_t groups[3] = {(size_t)(p_size + GROUP_TILE - 1) / GROUP_TILE, (size_t)(q_size + GROUP_TILE - 1) / GROUP_TILE,
                                   outer_count};

@@ -34,6 +34,7 @@ static clf_status run(clf_context *context, const clf_pool_args *args, int width
     clfi_arg_int(&launch, columns);
     clfi_arg_int(&launch, args->skipped);
     clfi_arg_int(&launch, args->mode);
+    clfi_launch_work(&launch, (double)clfi_view_count(args->x), sizeof(float) * (double)clfi_view_count(args->x));
     return clfi_launch_2d(&launch, (size_t)((columns + per_group - 1) / per_group), (size_t)args->y->dim[0], (size_t)wg, 1);
 }
 

@@ -22,6 +22,7 @@ clf_status clfi_rotary_launch(clf_context *context, const clf_view *x, const clf
     clfi_arg_view(&launch, turns);
     clfi_arg_int(&launch, turns->dim[0] - CLFI_ROTARY_FINE);
     const size_t local = context->device.caps.is_cpu ? 1 : GROUP, items = (size_t)(pairs / item_pairs);
+    clfi_launch_work(&launch, 4.0 * (double)clfi_view_count(x), 3.0 * sizeof(float) * (double)clfi_view_count(x));
     return clfi_launch_3d(&launch, (size_t[3]){(items + local - 1) / local, (size_t)x->dim[1], (size_t)x->dim[0]},
                           (size_t[3]){local, 1, 1});
 }

@@ -15,5 +15,6 @@ clf_status clfi_row_check_launch(clf_context *context, const clf_view *x, const 
     clfi_arg_int(&launch, x->dim[1]);
     clfi_arg_view(&launch, x);
     clfi_arg_view(&launch, flags);
+    clfi_launch_work(&launch, 0, sizeof(float) * (double)clfi_view_count(x));
     return clfi_launch_1d(&launch, (rows + local - 1) / local, local);
 }

@@ -86,6 +86,12 @@ static int64_t vector_iterations(const norm_layout *l)
     return PASSES * (l->length / l->width + l->width) * (l->is_unit ? 1 : l->columns.count * OPERANDS) + l->rows.count * ROW_OPERANDS;
 }
 
+static void state_work(clf_launch *launch, const norm_layout *l)
+{
+    const double elements = (double)l->row_count * (double)l->length;
+    clfi_launch_work(launch, 4 * elements, (PASSES + 1) * sizeof(float) * elements);
+}
+
 bool clfi_row_norm_vector_supports(const clf_context *context, const void *args)
 {
     const norm_layout l = layout_of(context, args);
@@ -105,6 +111,7 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     clfi_arg_int(&launch, rows_per_item);
     clfi_arg_int(&launch, l.length);
     clfi_arg_float(&launch, args->eps);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
@@ -134,5 +141,6 @@ clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
     set_operands(&launch, args, &l);
     clfi_arg_int(&launch, l.length);
     clfi_arg_float(&launch, args->eps);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + share.rows - 1) / share.rows), (size_t)share.group);
 }

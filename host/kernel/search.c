@@ -27,6 +27,7 @@ clf_status clfi_search_bound(clf_context *context, const clf_view *scores)
     clf_launch launch = launch_of(context, "search_bound");
     clfi_arg_long(&launch, clfi_view_count(scores));
     clfi_arg_view(&launch, scores);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)clfi_view_count(scores));
     return clfi_launch_1d(&launch, groups_of(clfi_view_count(scores)), GROUP);
 }
 
@@ -38,6 +39,7 @@ clf_status clfi_search_keys(clf_context *context, const clf_view *scores, const 
     clfi_arg_view(&launch, columns);
     clfi_arg_long(&launch, base);
     arg_keys(&launch, keys);
+    clfi_launch_work(&launch, 0, 8.0 * sizeof(float) * (double)clfi_view_count(scores));
     return clfi_launch_2d(&launch, groups_of(scores->dim[1]), (size_t)scores->dim[0], GROUP, 1);
 }
 
@@ -58,6 +60,7 @@ static clf_status merge(clf_context *context, int64_t rows, const clf_key_rows *
     arg_keys(&launch, out);
     clfi_arg_long(&launch, out->stride);
     clfi_arg_long(&launch, out_size);
+    clfi_launch_work(&launch, 64.0 * (double)(rows * out->stride), 64.0 * (double)(rows * out->stride));
     const size_t groups[] = {groups_of(a_size + b_size), (size_t)pairs, (size_t)rows}, local[] = {GROUP, 1, 1};
     return clfi_launch_3d(&launch, groups, local);
 }
@@ -71,6 +74,7 @@ clf_status clfi_search_sort(clf_context *context, const clf_view *scores, int64_
     clfi_arg_view(&launch, scores);
     clfi_arg_long(&launch, base);
     arg_keys(&launch, &keys[0]);
+    clfi_launch_work(&launch, RUN * 8.0 * (double)(rows * count), 32.0 * (double)(rows * count));
     CLF_TRY(clfi_launch_2d(&launch, groups_of((count + RUN - 1) / RUN), (size_t)rows, GROUP, 1));
     for (int64_t size = RUN; size < count; size *= 2, from = !from) {
         const clf_key_rows a = keys[from], b = {a.buffer, a.offset + size, a.stride, a.count - size};
@@ -94,5 +98,6 @@ clf_status clfi_search_result(clf_context *context, const clf_key_rows *keys, co
     clfi_arg_long(&launch, keys->stride);
     clfi_arg_view(&launch, scores);
     clfi_arg_view(&launch, indices);
+    clfi_launch_work(&launch, 0, 8.0 * sizeof(float) * (double)clfi_view_count(scores));
     return clfi_launch_2d(&launch, groups_of(scores->dim[1]), (size_t)scores->dim[0], GROUP, 1);
 }

@@ -139,6 +139,12 @@ static bool is_adjacent(const clf_softmax_args *args, const clf_view *view)
     return !view || args->x->dim[args->axis] <= 1 || view->stride[args->axis] == 1;
 }
 
+static void state_work(clf_launch *launch, const softmax_layout *l)
+{
+    const double elements = (double)l->row_count * (double)l->keys;
+    clfi_launch_work(launch, 16 * elements, (PASSES + 2) * sizeof(float) * elements);
+}
+
 int64_t clfi_softmax_rows(const clf_softmax_args *args)
 {
     return layout_of(args).row_count;
@@ -183,6 +189,7 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
     clfi_arg_int(&launch, rows_per_item);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
@@ -265,6 +272,7 @@ clf_status clfi_softmax_lines_run(clf_context *context, const void *arguments)
     clfi_arg_int(&launch, blocks_per_line);
     clfi_arg_long(&launch, blocks);
     clfi_arg_int(&launch, per_item);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((blocks + per_item - 1) / per_item), 1);
 }
 
@@ -285,6 +293,7 @@ clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
     clfi_spec_row_lanes(context, &spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + share.rows - 1) / share.rows), (size_t)share.group);
 }
 
@@ -303,5 +312,6 @@ clf_status clfi_softmax_generic_run(clf_context *context, const void *arguments)
     const clf_kernel_spec spec = spec_of(args, &l, "softmax_generic.cl", "softmax_generic");
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
+    state_work(&launch, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + GENERIC_WG - 1) / GENERIC_WG), GENERIC_WG);
 }

@@ -73,6 +73,7 @@ static clf_status run_rows(clf_context *context, const family *f, const clf_top_
         clfi_arg_long(&launch, args->values->offset + first * args->k);
         clfi_arg_buffer(&launch, args->indices->buffer);
         clfi_arg_long(&launch, args->indices->offset + first * args->k);
+        clfi_launch_work(&launch, 8.0 * (double)(rows * count), 8.0 * (double)(rows * count));
         CLF_TRY(clfi_launch_2d(&launch, (size_t)blocks, (size_t)rows, (size_t)f->wg, 1));
         from = to;
         count = left;

@@ -34,5 +34,6 @@ clf_status clfi_weight_rows_run(clf_context *context, const clf_embedding_args *
     clfi_arg_long(&launch, y->stride[0]);
     clfi_arg_int(&launch, y->dim[1]);
     const size_t items = (size_t)((y->dim[1] + ITEM_COLUMNS - 1) / ITEM_COLUMNS);
+    clfi_launch_work(&launch, 2.0 * (double)clfi_view_count(y), 2.0 * sizeof(float) * (double)clfi_view_count(y));
     return clfi_launch_2d(&launch, (items + local - 1) / local, (size_t)y->dim[0], local, 1);
 }

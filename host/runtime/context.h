@@ -18,8 +18,9 @@ typedef struct clf_profile clf_profile;
 /* What only the maker of a context can do with it (runtime/context_create.c): buffers and programs, which lie between the two, know
  * neither. */
 typedef struct clf_context_life {
-    void (*finished)(clf_context *context); /* after the queue has finished: events are read, programs saved */
-    void (*end)(clf_context *context);      /* when the last reference is gone */
+    void (*finished)(clf_context *context);      /* after the queue has finished: events are read, programs saved */
+    void (*end)(clf_context *context);           /* when the last reference is gone */
+    void (*measure_rates)(clf_context *context); /* of context->budget: runtime/launch_rates.h */
 } clf_context_life;
 
 /* Bytes of the arena, and the most in use at once: see runtime/usage.h. */
@@ -28,6 +29,21 @@ typedef struct clf_usage {
     uint64_t allocations;                 /* buffers ever made */
     uint64_t peak;
 } clf_usage;
+
+/* What a launch does at most: multiply-adds, and bytes read and written as if nothing were read from a cache. */
+typedef struct clf_work {
+    double multiply_adds, bytes;
+} clf_work;
+
+/* Bounds of launches: see runtime/launch_budget.h. */
+typedef struct clf_launch_budget {
+    double limit_ns;                           /* of a launch; 0: none */
+    double multiply_adds_per_ns, bytes_per_ns; /* rates that kernels keep on this device */
+    bool is_measured;                          /* the rates were looked up; else they are guessed from units and clock */
+    double waiting_ns;                         /* estimate of what entered the queue since it was flushed */
+    const char *last_kernel;                   /* the last launch: its kernel's name, borrowed, and its estimate */
+    double last_ns;
+} clf_launch_budget;
 
 /* Whether launches are recorded as graphs (runtime/launch_graph.h): $CLF_GRAPH. */
 typedef enum clf_graph_use {
@@ -57,6 +73,7 @@ struct clf_context {
     clf_context_stats stats;
     clf_usage usage;
     clf_graph_use graphs;
+    clf_launch_budget budget;
     uint64_t build_number;           /* not 0: part of every program's options, so that no driver has kept a program of them */
     struct clf_recording *recording; /* of runtime/recording.h: launches go there; NULL: they enter the queue */
     clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */

@@ -12,6 +12,8 @@
 #include "runtime/arena.h"
 #include "runtime/compiler_pool.h"
 #include "runtime/driver_lock.h"
+#include "runtime/launch_budget.h"
+#include "runtime/launch_rates.h"
 #include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/program_cache.h"
@@ -157,6 +159,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     context->graphs = !graphs || !graphs[0] ? CLFI_GRAPHS_LONG : strcmp(graphs, "0") == 0 ? CLFI_GRAPHS_NEVER : CLFI_GRAPHS_ALWAYS;
     context->precision = params->precision;
     set_log(context, params);
+    CLF_TRY(clfi_budget_set(context, params->launch_ms));
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));
     CLF_TRY(clfi_shared_create(&context->shared));
     context->is_stuck = &context->shared->is_stuck;
@@ -171,6 +174,8 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->references = 1;
     context->precision = with->precision;
     context->graphs = with->graphs;
+    context->budget = with->budget;
+    context->budget.last_kernel = NULL;
     context->build_number = with->build_number;
     context->log = with->log;
     context->log_user = with->log_user;
@@ -217,14 +222,14 @@ static void context_free(clf_context *context)
 static void collect(clf_context *context)
 {
     if (context->profile)
-        context->stats.kernel_ns += clfi_profile_collect(context->profile);
+        context->stats.kernel_ns += clfi_profile_collect(context->profile, &context->stats.longest_launch_ns);
     clfi_kernel_table_save(context);
 }
 
 /* A context of which nothing is made yet. */
 static clf_status context_alloc(clf_context **out)
 {
-    static const clf_context_life life = {collect, context_free};
+    static const clf_context_life life = {collect, context_free, clfi_launch_rates};
     CLF_TRY(clfi_alloc(1, sizeof **out, "context", out));
     (*out)->life = &life;
     return CLF_OK;

@@ -13,7 +13,11 @@
 #include "base/utf8.h"
 #include "runtime/pocl.h"
 
-enum { MIN_WORK_GROUP_SIZE = 64 };
+enum {
+    MIN_WORK_GROUP_SIZE = 64,
+    NARROW_UNIT_LANES = 8, /* an execution unit of Intel's, and at least a core of GPUs in telephones */
+    WIDE_UNIT_LANES = 64   /* a compute unit of AMD's, a multiprocessor of NVIDIA's */
+};
 
 /* Questions to one device, and the first that its driver did not answer. */
 typedef struct survey {
@@ -176,6 +180,7 @@ static void set_caps(clf_device *device)
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
+    caps->unit_lanes = is_nvidia || strstr(info->vendor, "Advanced Micro Devices") ? WIDE_UNIT_LANES : NARROW_UNIT_LANES;
     caps->many_registers = is_nvidia;
     caps->has_ptx = strcmp(info->platform_name, "NVIDIA CUDA") == 0;
     const bool is_intel = strcmp(info->platform_name, "Intel(R) OpenCL") == 0;

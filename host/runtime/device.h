@@ -33,6 +33,7 @@ typedef struct clf_device_caps {
     bool mixes_grids;      /* see runtime/queue_order.h */
     bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
     bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
+    int unit_lanes;        /* multiply-adds of floats that a compute unit begins in a clock, at least */
     uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */
     int graph_group;       /* work-items of each: 1 on CPUs; on GPUs as many as work-groups of its kernels have */
     int graph_rows;        /* of a step at most for which a graph is worth it */

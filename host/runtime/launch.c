@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "base/alloc.h"
+#include "runtime/launch_budget.h"
 #include "runtime/profile.h"
 #include "runtime/queue_order.h"
 #include "runtime/recording.h"
@@ -86,13 +87,72 @@ void clfi_arg_float(clf_launch *launch, float value)
     clfi_arg_struct(launch, "float", &number, sizeof number);
 }
 
+void clfi_launch_work(clf_launch *launch, double multiply_adds, double bytes)
+{
+    launch->work = (clf_work){multiply_adds, bytes};
+}
+
+/* Work-groups from begin[] on, so many of each dimension; begin NULL: from the first on. */
+static clf_status enqueue_groups(clf_launch *launch, cl_uint dimensions, const size_t *begin, const size_t *groups, const size_t *local)
+{
+    clf_context *context = launch->context;
+    clf_kernel *kernel = launch->kernel;
+    size_t global[3], offset[3];
+    for (cl_uint i = 0; i < dimensions; i++) {
+        global[i] = groups[i] * local[i];
+        offset[i] = begin ? begin[i] * local[i] : 0;
+    }
+    cl_event event = NULL;
+    const cl_int code = clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, begin ? offset : NULL, global, local,
+                                          context->profile ? &event : NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
+                 kernel->name, clfi_cl_name(code), code);
+    kernel->was_launched = true;
+    context->stats.kernels_launched++;
+    return event ? clfi_profile_kernel(context->profile, kernel->name, event) : CLF_OK;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* In pieces that keep the budget. */
+static clf_status enqueue_pieces(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
+{
+    size_t all[3] = {1, 1, 1}, items[3] = {1, 1, 1}, piece[3], at[3], size[3];
+    double total = 1;
+    for (cl_uint i = 0; i < dimensions; i++) {
+        all[i] = groups[i];
+        items[i] = local[i];
+        total *= (double)groups[i];
+    }
+    clfi_budget_piece(launch->context, &launch->work, all, items, piece);
+    const bool is_whole = piece[0] == all[0] && piece[1] == all[1] && piece[2] == all[2];
+    for (at[2] = 0; at[2] < all[2]; at[2] += piece[2])
+        for (at[1] = 0; at[1] < all[1]; at[1] += piece[1])
+            for (at[0] = 0; at[0] < all[0]; at[0] += piece[0]) {
+                double part = 1 / total, number = 1;
+                for (int i = 0; i < 3; i++) {
+                    size[i] = smaller(piece[i], all[i] - at[i]);
+                    part *= (double)size[i];
+                    number *= (double)size[i] * (double)items[i];
+                }
+                const clf_work work = {launch->work.multiply_adds * part, launch->work.bytes * part};
+                clfi_budget_note(launch->context, launch->kernel->name, clfi_budget_estimate(launch->context, &work, number));
+                CLF_TRY(enqueue_groups(launch, dimensions, is_whole ? NULL : at, size, local));
+            }
+    return CLF_OK;
+}
+
 static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
 {
-    size_t global[3];
+    size_t items;
     CLF_TRY(launch->status);
     clf_kernel *kernel = launch->kernel;
     if (launch->recording)
-        return clfi_recording_end(launch->recording, dimensions, groups, local);
+        return clfi_recording_end(launch->recording, &launch->work, dimensions, groups, local);
     if (!kernel) {
         clfi_rehearsal_size(launch->context, launch->rehearsed, dimensions, local);
         return CLF_OK;
@@ -102,19 +162,11 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     for (cl_uint i = 0; i < dimensions; i++) {
         if (groups[i] == 0)
             return CLF_OK;
-        if (!clfi_mul_size(groups[i], local[i], &global[i]))
+        if (!clfi_mul_size(groups[i], local[i], &items))
             CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: %zu work-groups of %zu items", kernel->name, groups[i], local[i]);
     }
-    clf_context *context = launch->context;
-    cl_event event = NULL;
-    const cl_int code =
-        clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, global, local, context->profile ? &event : NULL);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
-                 kernel->name, clfi_cl_name(code), code);
-    kernel->was_launched = true;
-    context->stats.kernels_launched++;
-    return event ? clfi_profile_kernel(context->profile, kernel->name, event) : CLF_OK;
+    const bool is_bounded = clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0;
+    return is_bounded ? enqueue_pieces(launch, dimensions, groups, local) : enqueue_groups(launch, dimensions, NULL, groups, local);
 }
 
 clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local)

@@ -3,6 +3,7 @@
  *
  *     clf_launch l = clfi_launch(context, &spec);
  *     clfi_arg_buffer(&l, x);  clfi_arg_int(&l, n);
+ *     clfi_launch_work(&l, multiply_adds, bytes);
  *     CLF_TRY(clfi_launch_1d(&l, groups, local));
  *
  * The first error sticks and is returned by the last call. */
@@ -18,6 +19,7 @@ typedef struct clf_launch {
     struct clf_recording *recording; /* of runtime/recording.h: the launch goes there; NULL: it enters the queue */
     size_t rehearsed;                /* in a rehearsal: which of its kernels */
     cl_uint argument;
+    clf_work work; /* zeros: not stated, and the launch is never cut */
     clf_status status;
 } clf_launch;
 
@@ -32,6 +34,10 @@ void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size); /* any 
 
 /* The same in a kernel that can be part of a launch graph; type: what it is called in the kernel's source, a literal. */
 void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size);
+
+/* What the whole launch does at most, of which a device's budget makes pieces (runtime/launch_budget.h). Every kernel whose work grows with
+ * its operands states it; an exponential counts as 8 multiply-adds. */
+void clfi_launch_work(clf_launch *launch, double multiply_adds, double bytes);
 
 /* Enqueues `groups` work-groups of `local` items in each dimension. Any group count of 0: nothing to do, OK. */
 clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local);

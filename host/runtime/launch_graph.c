@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "runtime/recording.h"
 #include "runtime/launch.h"
+#include "runtime/launch_budget.h"
 #include "runtime/rehearsal.h"
 #include "runtime/slot.h"
 
@@ -156,6 +157,7 @@ static clf_status enqueue_each(clf_launch_graph *graph)
             else
                 clfi_arg_buffer(&launch, a->buffer);
         }
+        clfi_launch_work(&launch, l->work.multiply_adds, l->work.bytes);
         CLF_TRY(clfi_launch_3d(&launch, l->groups, l->local));
     }
     return CLF_OK;
@@ -441,6 +443,21 @@ static clf_status launch_singly(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
+/* Whether the device would take longer for all launches than one may take. */
+static bool exceeds_budget(const clf_launch_graph *graph)
+{
+    const clf_recording *recording = &graph->recording;
+    double sum_ns = 0;
+    for (size_t i = 0; clfi_budget_is_set(graph->context) && i < recording->launch_count; i++) {
+        const clf_recorded_launch *l = &recording->launches[i];
+        double items = 1;
+        for (int k = 0; k < 3; k++)
+            items *= (double)l->groups[k] * (double)l->local[k];
+        sum_ns += clfi_budget_estimate(graph->context, &l->work, items);
+    }
+    return sum_ns > graph->context->budget.limit_ns;
+}
+
 /* Launches what was recorded in the way that suits it. *out_is_graph: as a graph. */
 static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
 {
@@ -449,6 +466,8 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
     if (launches == 0)
         return CLF_OK;
     if (launches < (graph->recording.group > 1 ? FEW_ON_GPUS : FEW_LAUNCHES) && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
+        return enqueue_launches(graph);
+    if (exceeds_budget(graph))
         return enqueue_launches(graph);
     if (graph->recording.is_unfit) {
         clfi_log(graph->context, CLF_LOG_INFO, "launch graph: a kernel has work-groups of another size; launching one by one");

@@ -91,7 +91,7 @@ static void add_total(clf_profile *profile, const char *name, uint64_t duration_
     profile->totals[i].total_ns += duration_ns;
 }
 
-uint64_t clfi_profile_collect(clf_profile *profile)
+uint64_t clfi_profile_collect(clf_profile *profile, uint64_t *longest)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < profile->pending_count; i++) {
@@ -112,6 +112,8 @@ uint64_t clfi_profile_collect(clf_profile *profile)
                  (uint64_t)((int64_t)end + profile->device_offset_ns), true);
         add_total(profile, p->name, end - start);
         sum += end - start;
+        if (end - start > *longest)
+            *longest = end - start;
     }
     profile->pending_count = 0;
     return sum;

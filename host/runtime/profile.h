@@ -14,8 +14,8 @@ clf_status clfi_profile_kernel(clf_profile *profile, const char *name, cl_event 
 /* A host phase (a literal name), times from clfi_now_ns. No-op unless the context profiles. */
 void clfi_profile_phase(clf_context *context, const char *name, uint64_t start_ns, uint64_t end_ns);
 
-/* Reads the times of all events so far; the queue must have finished. Returns their sum. */
-uint64_t clfi_profile_collect(clf_profile *profile);
+/* Reads the times of all events so far; the queue must have finished. Returns their sum; *longest grows to the longest. */
+uint64_t clfi_profile_collect(clf_profile *profile, uint64_t *longest);
 
 /* Drops what the trace would show, so that a long series of runs needs no more and more memory. NULL is a no-op. */
 void clfi_profile_forget(clf_profile *profile);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runtime/launch_budget.h"
 
 /* The compiler's first messages on one line. */
 static clf_status fail_build(const clf_context *context, cl_program program, const char *kernel, const char *options, const char *call,
@@ -54,6 +55,8 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     const clf_program_parts *parts = spec->parts;
     if (parts)
         CLF_TRY(clfi_str_append(out, clfi_str_text(&parts->head), parts->head.length));
+    else if (clfi_budget_is_set(context))
+        CLF_TRY(clfi_str_append_text(out, clfi_budget_prelude));
     CLF_TRY(append_source(context, spec, out));
     for (size_t i = 0; parts && i < parts->count; i++) {
         const clf_program_part *part = &parts->list[i];

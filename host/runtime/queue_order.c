@@ -71,18 +71,18 @@ static bool is_widest(const char key[CLFI_HASH_TEXT_BYTES], const size_t local[3
 }
 
 cl_int clfi_queue_launch(clf_context *context, cl_kernel kernel, const char key[CLFI_HASH_TEXT_BYTES], cl_uint dimensions,
-                         const size_t *global, const size_t *local, cl_event *event)
+                         const size_t *offset, const size_t *global, const size_t *local, cl_event *event)
 {
     size_t size[3] = {1, 1, 1}, width = 0;
     if (!context->device.caps.mixes_grids)
-        return clEnqueueNDRangeKernel(context->queue, kernel, dimensions, NULL, global, local, 0, NULL, event);
+        return clEnqueueNDRangeKernel(context->queue, kernel, dimensions, offset, global, local, 0, NULL, event);
     for (cl_uint i = 0; i < dimensions; i++) {
         size[i] = local[i];
         width = global[i] / local[i] > width ? global[i] / local[i] : width;
     }
     pthread_mutex_lock(&lock);
     const bool is_alone = is_widest(key, size, width) && finish_others(context);
-    const cl_int code = clEnqueueNDRangeKernel(context->queue, kernel, dimensions, NULL, global, local, 0, NULL, event);
+    const cl_int code = clEnqueueNDRangeKernel(context->queue, kernel, dimensions, offset, global, local, 0, NULL, event);
     if (is_alone && code == CL_SUCCESS)
         clFinish(context->queue);
     pthread_mutex_unlock(&lock);

@@ -17,9 +17,9 @@
 void clfi_queue_add(clf_context *context);
 void clfi_queue_remove(clf_context *context);
 
-/* clEnqueueNDRangeKernel; key: of the kernel's program in the cache. */
+/* clEnqueueNDRangeKernel; key: of the kernel's program in the cache; offset: in work-items, or NULL. */
 cl_int clfi_queue_launch(clf_context *context, cl_kernel kernel, const char key[CLFI_HASH_TEXT_BYTES], cl_uint dimensions,
-                         const size_t *global, const size_t *local, cl_event *event);
+                         const size_t *offset, const size_t *global, const size_t *local, cl_event *event);
 
 /* Between these two, no queue that was added does anything, and launches wait. */
 void clfi_queues_stop(clf_context *context);

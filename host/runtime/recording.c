@@ -149,14 +149,15 @@ static clf_status add_tail(const clf_recording *recording, const clf_recorded_la
     }
     CLF_TRY(clfi_str_appendf(tail,
                              "    for (uint i = first; i < end; i%s) {\n        const uint row = i / items_x, plane = row / items_y;\n"
-                             "        %s(i - row * items_x, row - plane * items_y, plane, items_x%s",
-                             is_shared ? " += step" : "++", part->spec.kernel, part->is_group ? ", items_y, space" : ""));
+                             "        %s(i - row * items_x, row - plane * items_y, plane%s",
+                             is_shared ? " += step" : "++", part->spec.kernel, part->is_group ? ", space" : ""));
     for (size_t i = 0; i < launch->arguments; i++)
         CLF_TRY(clfi_str_appendf(tail, ", argument_%zu", i));
     return clfi_str_appendf(tail, ");\n%s    }\n}\n", part->is_group ? "        barrier(CLK_LOCAL_MEM_FENCE);\n" : "");
 }
 
-clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, const size_t *groups, const size_t *local)
+clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl_uint dimensions, const size_t *groups,
+                              const size_t *local)
 {
     clf_recorded_launch *launch = &recording->launches[recording->launch_count];
     clf_program_part *part = &recording->parts.list[launch->part];
@@ -172,6 +173,7 @@ clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, cons
     header[IS_GROUP_WORD] = part->is_group;
     if (part->is_group && (launch->local[0] != (size_t)recording->group || launch->local[1] != 1 || launch->local[2] != 1))
         recording->is_unfit = true;
+    launch->work = *work;
     launch->arguments = recording->argument_count - launch->first;
     if (!part->tail.length)
         CLF_TRY(add_tail(recording, launch, part));

@@ -16,6 +16,7 @@ typedef struct clf_recorded_launch {
     size_t part;             /* which kernel */
     size_t first, arguments; /* in the recording's list */
     size_t groups[3], local[3];
+    clf_work work;
 } clf_recorded_launch;
 
 typedef struct clf_recording {
@@ -48,7 +49,8 @@ clf_status clfi_recording_value(clf_recording *recording, const char *type, cons
 clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer);
 
 /* Ends the launch. A dimension without groups: there is nothing to do, and no launch. */
-clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, const size_t *groups, const size_t *local);
+clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl_uint dimensions, const size_t *groups,
+                              const size_t *local);
 
 /* Writes the buffers' addresses into the records; all are known. */
 void clfi_recording_put_addresses(clf_recording *recording);

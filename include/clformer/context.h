@@ -51,6 +51,10 @@ typedef struct clf_context_params {
     int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
     clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */
     void *log_user;
+    double launch_ms; /* milliseconds that a launch may take by its estimate: longer ones are cut into pieces, and the queue is flushed
+                         between them, so that a desktop on the same GPU is drawn and its driver does not take it for stuck. 0:
+                         $CLF_LAUNCH_MS (0 there: no bound), else 100 on GPUs that share the host's memory, 500 on others, no bound on
+                         CPUs; below 0: no bound */
 } clf_context_params;
 
 #define CLF_CONTEXT_PARAMS_INIT {.size = sizeof(clf_context_params), .precision = CLF_PRECISION_HIGHEST}
@@ -86,6 +90,8 @@ typedef struct clf_context_stats {
     uint64_t upload_ns, upload_bytes;
     uint64_t readback_ns, readback_bytes;
     uint64_t kernel_ns; /* sum over events; 0 unless profiling */
+    uint64_t longest_estimate_ns; /* of a launch, by which it was cut or not; 0 where launches have no bound */
+    uint64_t longest_launch_ns;   /* of a launch, as measured; 0 unless profiling */
     unsigned product_precisions; /* bit 1 << clf_precision for each that matrix products ran at: never less exact than what was asked for */
 } clf_context_stats;
 

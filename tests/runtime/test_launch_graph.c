@@ -122,6 +122,32 @@ static void test_changing_kernels(void **state)
     destroy(&w);
 }
 
+/* What would take longer than a launch may is no graph, as long as it would. */
+static void test_budget(void **state)
+{
+    world w;
+    create(*state, &w);
+    if (is_exchange(&w) || !w.graph) { /* whose steps state no work */
+        destroy(&w);
+        return;
+    }
+    const clf_launch_budget kept = w.context->budget;
+    for (int round = 0; round < 4; round++) {
+        const bool is_long = round % 2 == 1;
+        const uint64_t before = launches(w.context);
+        const double ns = 2.0 * GRAPH_STEP_SIZE * sizeof(int) / w.context->budget.bytes_per_ns;
+        w.context->budget.limit_ns = is_long ? ns * (STEPS - 1) : 2 * ns * STEPS;
+        w.context->budget.is_measured = true;
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
+        CHECK_OK(clfi_graph_end(w.graph, run(&w, STEPS)));
+        check(&w);
+        if (round > 0)
+            check_launches(&w, before, !is_long, STEPS, "a graph and its budget");
+    }
+    w.context->budget = kept;
+    destroy(&w);
+}
+
 /* Twice, the second time with parts and places that are known. */
 static void test_steps(void **state)
 {
@@ -474,7 +500,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changing_kernels),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_budget), cmocka_unit_test(test_steps),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_unfit_groups),
         cmocka_unit_test(test_released),

@@ -20,19 +20,19 @@ static const clf_kernel_file files[] = {
                            "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
                            "void turn(ITEM_PARAMETERS __global const int *x, __global int *y, int add, long4 four, turn_pair pair)\n"
                            "{\n"
-                           "    const int at = (int)((get_global_id(2) * 3 + get_global_id(1)) * get_global_size(0) + get_global_id(0));\n"
+                           "    const int at = (int)((get_global_id(2) * 3 + get_global_id(1)) * 60 + get_global_id(0));\n"
                            "    y[at] = helper(x[(at + pair.by) % 360]) + add + (int)(four.w >> 32);\n"
                            "}\n"),
     FILE_OF("any/exchange.cl", "#include \"group.cl\"\n"
-                               "typedef struct turn_pair { int add, by, share; } turn_pair;\n"
+                               "typedef struct turn_pair { int add, by, share, width, height; } turn_pair;\n"
                                "inline int helper(__local const int *value, int i) { return value[WG - 1 - i % WG] - FACTOR; }\n"
                                "__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\n"
                                "void exchange(GROUP_PARAMETERS __global const int *restrict x, __global int *restrict y, turn_pair pair)\n"
                                "{\n"
                                "    LOCAL_ARRAY(int, value, WG, 16 * FACTOR)\n"
                                "    LOCAL_ARRAY(char, rest, REST + 1, 16 * FACTOR + 4 * WG)\n"
-                               "    const int plane = (int)(get_group_id(2) * get_num_groups(1) + get_group_id(1));\n"
-                               "    const int item = (int)get_local_id(0), group = plane * (int)get_num_groups(0) + (int)get_group_id(0);\n"
+                               "    const int plane = (int)(get_group_id(2) * pair.height + get_group_id(1));\n"
+                               "    const int item = (int)get_local_id(0), group = plane * pair.width + (int)get_group_id(0);\n"
                                "    value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
                                "    if (pair.share < 0) rest[REST] = 1;\n" /* never: but it is there */
                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -67,6 +67,7 @@ clf_status graph_step_turn(clf_context *context, const clf_buffer *x, const clf_
     clfi_arg_int(&launch, step);
     clfi_arg_struct(&launch, "long4", &four, sizeof four);
     clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
+    clfi_launch_work(&launch, 0, 2.0 * GRAPH_STEP_SIZE * sizeof(int));
     return clfi_launch_3d(&launch, (size_t[3]){GRAPH_STEP_SIZE / 6, 3, 2}, (size_t[3]){1, 1, 1});
 }
 
@@ -89,8 +90,8 @@ static int share_of(const graph_step_shape *shape)
 clf_status graph_step_exchange(clf_context *context, const graph_step_shape *shape, const clf_buffer *x, const clf_buffer *y, int step)
 {
     const struct {
-        cl_int add, by, share;
-    } pair = {step, 1 + step % 7, share_of(shape)};
+        cl_int add, by, share, width, height;
+    } pair = {step, 1 + step % 7, share_of(shape), shape->groups[0], shape->groups[1]};
     clf_kernel_spec spec = spec_of("exchange.cl", "exchange");
     clfi_spec_int(&spec, "FACTOR", step % 3);
     clfi_spec_int(&spec, "WG", shape->items);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Measuring how fast a device computes and copies. */
+#include "runtime/launch_rates.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "runtime/aside.h"
+#include "runtime/buffer.h"
+#include "runtime/cache_file.h"
+#include "runtime/launch.h"
+#include "runtime/program_cache.h"
+
+enum {
+    TEXT_BYTES = 64,
+    TRIES = 3,
+    GROUP = 64,
+    VECTOR = 16, /* bytes of a float4 */
+    COPY_BYTES = 16 << 20,
+    ITEMS_PER_LANE = 32,
+    ROUND_MULTIPLY_ADDS = 16,
+    WANTED_NS = 2000000 /* that the multiply-adds take by the guess */
+};
+
+/* Kernels keep a quarter of what plain loops reach, and half of a copy. A device is at most so many times as fast or as slow as guessed:
+ * what is beyond that was not measured on an idle device, or not run at all. */
+#define KEPT_ARITHMETIC 0.25
+#define KEPT_BANDWIDTH 0.5
+#define FASTER_ARITHMETIC 8.0
+#define FASTER_BANDWIDTH 64.0
+#define SLOWER 16.0
+
+typedef struct measurement {
+    clf_buffer *x, *y;
+    size_t items; /* of the arithmetic */
+    int rounds;
+} measurement;
+
+static clf_status launch_multiply_adds(clf_context *context, const measurement *m)
+{
+    const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_multiply_add");
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, m->x);
+    clfi_arg_int(&launch, m->rounds);
+    return clfi_launch_1d(&launch, m->items / GROUP, GROUP);
+}
+
+static clf_status launch_copy(clf_context *context, const measurement *m)
+{
+    const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, m->x);
+    clfi_arg_buffer(&launch, m->y);
+    return clfi_launch_1d(&launch, COPY_BYTES / VECTOR / GROUP, GROUP);
+}
+
+/* The shortest of some launches, the first of which may build the kernel. */
+static clf_status shortest(clf_context *context, const measurement *m, clf_status (*launch)(clf_context *, const measurement *),
+                           double *out)
+{
+    for (int i = 0; i <= TRIES; i++) {
+        const uint64_t begun_ns = clfi_now_ns();
+        CLF_TRY(launch(context, m));
+        CLF_TRY(clfi_context_wait(context));
+        const double ns = (double)(clfi_now_ns() - begun_ns);
+        if (i == 1 || (i > 1 && ns < *out))
+            *out = ns;
+    }
+    return CLF_OK;
+}
+
+static clf_status clear_operand(const measurement *m)
+{
+    void *zeros;
+    CLF_TRY(clfi_alloc(COPY_BYTES, 1, "launch rates", &zeros));
+    const clf_status st = clfi_buffer_write(m->x, 0, zeros, COPY_BYTES);
+    free(zeros);
+    return st;
+}
+
+static clf_status run(clf_context *context, const measurement *m, double *out_multiply_adds, double *out_bytes)
+{
+    double arithmetic_ns = 1, copy_ns = 1;
+    CLF_TRY(clear_operand(m));
+    CLF_TRY(clfi_context_wait(context));
+    CLF_TRY(shortest(context, m, launch_multiply_adds, &arithmetic_ns));
+    CLF_TRY(shortest(context, m, launch_copy, &copy_ns));
+    *out_multiply_adds = KEPT_ARITHMETIC * (double)m->items * m->rounds * ROUND_MULTIPLY_ADDS / arithmetic_ns;
+    *out_bytes = KEPT_BANDWIDTH * 2.0 * COPY_BYTES / copy_ns;
+    return CLF_OK;
+}
+
+static clf_status measure(clf_context *context, double *out_multiply_adds, double *out_bytes)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const size_t most = COPY_BYTES / VECTOR, wanted = (size_t)caps->compute_units * (size_t)caps->unit_lanes * ITEMS_PER_LANE;
+    measurement m = {.items = wanted < most ? wanted / GROUP * GROUP : most};
+    m.items = m.items < GROUP ? GROUP : m.items;
+    m.rounds = 1 + (int)(context->budget.multiply_adds_per_ns * WANTED_NS / (double)(m.items * ROUND_MULTIPLY_ADDS));
+    clf_status st = clfi_buffer_create(context, COPY_BYTES, &m.x);
+    if (st == CLF_OK)
+        st = clfi_buffer_create(context, COPY_BYTES, &m.y);
+    if (st == CLF_OK)
+        st = run(context, &m, out_multiply_adds, out_bytes);
+    clfi_buffer_release(m.x);
+    clfi_buffer_release(m.y);
+    return st;
+}
+
+/* The key of the measured kernels, so that other ones are measured again. */
+static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES])
+{
+    const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
+    clf_str source = CLF_STR_INIT;
+    clf_status st = clfi_kernel_source(context->kernel_dir, NULL, spec.file, &source);
+    if (st == CLF_OK)
+        st = clfi_program_cache_key(context, &spec, &source, key);
+    clfi_str_free(&source);
+    return st;
+}
+
+static bool recall(const clf_context *context, const char *name, const char *key, double *out_multiply_adds, double *out_bytes)
+{
+    clf_str file = CLF_STR_INIT;
+    if (!context->shared->cache)
+        return false;
+    const clf_status st = clfi_cache_file_read(context->shared->cache, name, key, CLFI_CACHE_CONTENT_AT + TEXT_BYTES, &file);
+    const bool is_read = st == CLF_OK && sscanf(clfi_str_text(&file) + CLFI_CACHE_CONTENT_AT, "%lg %lg", out_multiply_adds, out_bytes) == 2;
+    clfi_str_free(&file);
+    return is_read;
+}
+
+static void keep(const clf_context *context, const char *name, const char *key, double multiply_adds, double bytes)
+{
+    char text[TEXT_BYTES];
+    const int length = snprintf(text, sizeof text, "%.6g %.6g", multiply_adds, bytes);
+    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, (size_t)length) != CLF_OK)
+        clfi_log(context, CLF_LOG_INFO, "launch rates: %s", clf_last_error());
+}
+
+static double larger(double a, double b)
+{
+    return a < b ? b : a;
+}
+
+/* Aside, and without a copy of the kernels for other compilers. */
+static clf_status measure_aside(clf_context *context, double *out_multiply_adds, double *out_bytes)
+{
+    const clf_aside aside = clfi_aside_begin(context);
+    char *const dump = context->kernel_dump;
+    context->kernel_dump = NULL;
+    const clf_status st = measure(context, out_multiply_adds, out_bytes);
+    context->kernel_dump = dump;
+    clfi_aside_end(context, aside);
+    return st;
+}
+
+void clfi_launch_rates(clf_context *context)
+{
+    char key[CLFI_HASH_TEXT_BYTES], name[16 + CLFI_HASH_TEXT_BYTES], reason[CLFI_REASON_BYTES];
+    clf_launch_budget *budget = &context->budget;
+    double multiply_adds = 0, bytes = 0;
+    budget->is_measured = true;
+    clfi_reason_keep(reason);
+    clf_status st = find_key(context, key);
+    snprintf(name, sizeof name, "rates-%s", key);
+    if (st == CLF_OK && !recall(context, name, key, &multiply_adds, &bytes)) {
+        st = measure_aside(context, &multiply_adds, &bytes);
+        if (st == CLF_OK)
+            keep(context, name, key, multiply_adds, bytes);
+    }
+    if (st != CLF_OK || multiply_adds > FASTER_ARITHMETIC * budget->multiply_adds_per_ns ||
+        bytes > FASTER_BANDWIDTH * budget->bytes_per_ns) {
+        clfi_log(context, CLF_LOG_INFO, "launch rates: guessed: %s",
+                 st == CLF_OK ? "the device does not seem to run kernels" : clf_last_error());
+        clfi_reason_restore(reason);
+        return;
+    }
+    budget->multiply_adds_per_ns = larger(budget->multiply_adds_per_ns / SLOWER, multiply_adds);
+    budget->bytes_per_ns = larger(budget->bytes_per_ns / SLOWER, bytes);
+    clfi_log(context, CLF_LOG_INFO, "launch rates: %.3g multiply-adds and %.3g bytes in a nanosecond", budget->multiply_adds_per_ns,
+             budget->bytes_per_ns);
+    clfi_reason_restore(reason);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast a device computes and copies, measured once per device and driver and kept in the cache directory: what estimates of launches
+ * are made of (runtime/launch_budget.h). */
+#ifndef CLFI_RUNTIME_LAUNCH_RATES_H
+#define CLFI_RUNTIME_LAUNCH_RATES_H
+
+#include "runtime/context.h"
+
+/* Sets the rates of context->budget from the cache, or measures them in some milliseconds, after all that the queue holds. Where that
+ * fails, or gives numbers that no such device has, the guess stays, and a line of the log says so. */
+void clfi_launch_rates(clf_context *context);
+
+#endif
