@@ -53,13 +53,13 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph=""):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph="", launch_ms=""):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
         environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
                            CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
-                           XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph,
+                           XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph, CLF_LAUNCH_MS=launch_ms,
                            **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
         self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False,
@@ -134,6 +134,31 @@ def check_embedding(name, engines=""):
         if not error <= BOUND:
             fail(f"{name} {engines}: relative error {error:.3g}")
     return run
+
+
+def check_pieces():
+    """What is computed in pieces has the bits of the whole: a pass over texts, a product, a transposition, the tokens of a text."""
+    model, out = os.path.join(data, "families", "modernbert"), os.path.join(work, "out.npy")
+    matrix = write_matrix("pieces.npy", 200, 200, [math.sin(i) for i in range(200 * 200)])
+    for arguments in (["embed", "--pooling", "mean", "--format", "text", model, "a red fox " * 9, "blue"],
+                      ["einsum", "ij,jk->ki", matrix, matrix, "-o", out], ["einsum", "ij->ji", matrix, "-o", out],
+                      ["generate", os.path.join(data, "generation", "llama"), "ab", "--max-tokens", "3", "--json", "--temperature", "0"]):
+        whole, results = None, []
+        for launch_ms in ("0", "0.0005"):
+            if os.path.exists(out):
+                os.remove(out)
+            run = Run(arguments, launch_ms=launch_ms, tuned_cache=os.path.join(work, "pieces"))
+            result = run.done.stdout if arguments[0] == "embed" else [json.loads(line).get("tokens") for line in
+                                                                      run.done.stdout.splitlines()] if arguments[0] == "generate" else b""
+            if os.path.exists(out):
+                with open(out, "rb") as file:
+                    result = file.read()
+            results.append(result)
+            if whole and len(run.launches) <= len(whole.launches):
+                fail(f"{arguments[:2]}: {len(run.launches)} launches in pieces, {len(whole.launches)} without")
+            whole = whole or run
+        if not results[0] or results[0] != results[1]:
+            fail(f"{arguments[:2]}: other results in pieces: {results[0][:80]} {results[1][:80]}")
 
 
 def check_forced():
@@ -255,7 +280,7 @@ def check_launches():
     for engines, options, most in (("gemm=tiled", [], OURS), ("gemm=clblast", [], CLBLAST), ("", half, OURS)):
         if most is None:
             continue
-        run = Run(["embed", model, "--file", texts, *options], engines, idle=True, check=False)  # what is not computed is not finite
+        run = Run(["embed", model, "--file", texts, *options], engines, idle=True, check=False, launch_ms="0")  # results are not finite
         count, title = run.count_of_pass(), " ".join([engines, *options])
         print(f"{device}: {title}: {count} launches a pass; {dict(run.kernels())}")
         if engines == "gemm=clblast":
@@ -270,7 +295,7 @@ def check_launches():
 def check_cached_attention():
     """A long cache is cut into parts, as many as give the device its work-groups. Nothing is computed: the test of the op ends at
     its first case."""
-    run = Run([], "cached_attention=group", idle=True, check=False, binary=cached_attention)
+    run = Run([], "cached_attention=group", idle=True, check=False, binary=cached_attention, launch_ms="0")
     groups = [math.prod(n // m for n, m in zip(one.items, one.group)) for one in run.launches if one.kernel == "cached_attention_group"]
     if groups[:1] != [PARTS]:
         fail(f"cached attention: {groups} work-groups, expected {PARTS}: {run.done.stdout[-300:]}")
@@ -341,6 +366,8 @@ with tempfile.TemporaryDirectory() as work:
         check_first_use_tiles()
     if device == "nvidia_hopper":
         check_graphs()
+    if device in ("intel_gen12", "arm_small"):
+        check_pieces()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")
