@@ -4,9 +4,12 @@
 #ifndef WG
 #error "WG: work-group size, a power of two"
 #endif
-#if !defined(HAS_SCALE) || !defined(IS_UNROLLED)
-#error "HAS_SCALE: sums are wanted; else rows are checked alone; IS_UNROLLED: 0 or 1"
+#ifndef HAS_SCALE
+#error "HAS_SCALE: sums are wanted; else rows are checked alone"
 #endif
+
+/* Elements that an item reads before it uses them: their reads are under way together. */
+#define READS 4
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void exp_sum(int columns, __global const float *x, long x_offset, __global const float *scale, long scale_offset, __global float *y,
@@ -19,12 +22,14 @@ void exp_sum(int columns, __global const float *x, long x_offset, __global const
     float largest = -INFINITY;
     int is_bad = 0;
     x += x_offset + row * columns;
-#if IS_UNROLLED
-#pragma unroll 4 /* that more reads are under way; so below */
-#endif
-    for (int c = (int)item; c < columns; c += WG) {
-        is_bad |= (as_int(x[c]) & 0x7f800000) == 0x7f800000;
-        largest = x[c] > largest ? x[c] : largest;
+    for (int c = (int)item; c < columns; c += READS * WG) {
+        float read[READS];
+        for (int j = 0; j < READS; j++)
+            read[j] = x[min(c + j * WG, columns - 1)];
+        for (int j = 0; j < READS; j++) {
+            is_bad |= (as_int(read[j]) & 0x7f800000) == 0x7f800000;
+            largest = read[j] > largest ? read[j] : largest;
+        }
     }
     values[item] = largest;
     flags[item] = is_bad;
@@ -42,9 +47,6 @@ void exp_sum(int columns, __global const float *x, long x_offset, __global const
 #if HAS_SCALE
     const float factor = scale[scale_offset + row];
     float lost = 0.0f; /* what `sum` has too much (Kahan 1965): many small weights beside a large one count too */
-#if IS_UNROLLED
-#pragma unroll 4
-#endif
     for (int c = (int)item; c < columns; c += WG) {
         const float weight = exp(factor * (x[c] - largest)) - lost, next = sum + weight;
         lost = (next - sum) - weight;

@@ -23,7 +23,7 @@ static inline floatv elements(const row *r, int i)
     return s;
 }
 
-/* finish() for columns i .. i + WIDTH - 1. */
+/* finished() of columns i .. i + WIDTH - 1. */
 static inline void finish_elements(const row *r, int i, const affine *a)
 {
 #if IS_CENTERED
@@ -42,7 +42,7 @@ static inline void finish_elements(const row *r, int i, const affine *a)
 }
 #else
 #define elements element
-#define finish_elements finish
+#define finish_elements(r, i, a) STORE_Y((r)->y, COLUMN(r, y, i), finished(r, i, a))
 #endif
 
 /* Sums of c and of c^2, c = s - shift. */
@@ -143,7 +143,7 @@ static inline void store_row(const row *r, int n, const affine *a, const row *ne
         finish_elements(r, i, a);
     }
     for (; i < n; i++)
-        finish(r, i, a);
+        STORE_Y(r->y, COLUMN(r, y, i), finished(r, i, a));
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))

@@ -4,9 +4,9 @@
 #include "row_sum.cl"
 #include "group.cl"
 
-#ifndef IS_UNROLLED
-#error "IS_UNROLLED: 0 or 1, where registers are many; PoCL's compilers make wrong code of it"
-#endif
+/* Elements that an item reads before it uses them: their reads are under way together. With a mean PoCL 3.1 makes wrong code of more than
+ * one where rows are normalised in place. */
+#define READS (IS_CENTERED ? 1 : 4)
 
 ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
 
@@ -14,12 +14,12 @@ ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be
 static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
 {
     float2 sum = (float2)(0.0f, 0.0f);
-#if IS_UNROLLED
-#pragma unroll 4 /* that more reads are under way; so below */
-#endif
-    for (int i = lane; i < n; i += LANES) {
-        const float c = element(r, i) - shift - correction;
-        sum += (float2)(c, c * c);
+    for (int i = lane; i < n; i += READS * LANES) {
+        float c[READS];
+        for (int j = 0; j < READS; j++)
+            c[j] = i + j * LANES < n ? element(r, i + j * LANES) - shift - correction : 0.0f;
+        for (int j = 0; j < READS; j++)
+            sum += (float2)(c[j], c[j] * c[j]);
     }
     return row_sum(scratch, sum);
 }
@@ -48,9 +48,13 @@ void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const 
 #else
     a.scale = row_scale(moments(&r, scratch, lane, length, 0.0f, 0.0f).y, inverse_n, eps);
 #endif
-#if IS_UNROLLED
-#pragma unroll 4
-#endif
-    for (int i = lane; i < length; i += LANES)
-        finish(&r, i, &a);
+    for (int i = lane; i < length; i += READS * LANES) {
+        float value[READS];
+        for (int j = 0; j < READS; j++)
+            value[j] = i + j * LANES < length ? finished(&r, i + j * LANES, &a) : 0.0f;
+        for (int j = 0; j < READS; j++) {
+            if (i + j * LANES < length)
+                STORE_Y(r.y, COLUMN(&r, y, i + j * LANES), value[j]);
+        }
+    }
 }

@@ -61,8 +61,8 @@ typedef struct affine {
     float shift, scale, offset;
 } affine;
 
-/* y = ((s - shift) * scale - offset) * gamma + beta in column i. */
-static inline void finish(const row *r, int i, const affine *a)
+/* ((s - shift) * scale - offset) * gamma + beta of column i. */
+static inline float finished(const row *r, int i, const affine *a)
 {
 #if IS_CENTERED
     float value = (element(r, i) - a->shift) * a->scale - a->offset;
@@ -76,7 +76,7 @@ static inline void finish(const row *r, int i, const affine *a)
 #elif HAS_BETA
     value += LOAD_BETA(r->beta, COLUMN(r, beta, i));
 #endif
-    STORE_Y(r->y, COLUMN(r, y, i), value);
+    return value;
 }
 
 /* 1 / sqrt(mean square + eps) or 1 / max(norm, eps). A variance of exactly 0 without eps gives 0, so that the row becomes beta, and so

@@ -16,7 +16,6 @@ clf_status clfi_exp_sum_launch(clf_context *context, const clf_view *x, const cl
     clf_kernel_spec spec = clfi_kernel_spec("exp_sum.cl", "exp_sum");
     clfi_spec_int(&spec, "WG", local);
     clfi_spec_int(&spec, "HAS_SCALE", scale != NULL);
-    clfi_spec_int(&spec, "IS_UNROLLED", context->device.caps.many_registers);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, x->dim[1]);
     clfi_arg_view(&launch, x);

@@ -136,7 +136,6 @@ clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_group.cl", kernel_name(args->kind, true));
     const clf_row_lanes share = lanes_of(context, &l);
     clfi_spec_row_lanes(context, &spec, &share);
-    clfi_spec_int(&spec, "IS_UNROLLED", context->device.caps.many_registers);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args, &l);
     clfi_arg_int(&launch, l.length);

@@ -5,6 +5,15 @@
 #include "base/alloc.h"
 #include "model/decode_batch_parts.h"
 
+/* On a GPU a launch graph saves some microseconds a kernel, but fewer work-items read the weights at once. With graphs an H100 decodes a
+ * model of 50 MB a layer 1.3 times as fast as without, and one of 154 MB 0.85 times. */
+static bool wants_graphs(const clf_context *context, const clf_network *network)
+{
+    enum { MOST_LAYER_BYTES = 96 << 20 };
+    return context->device.caps.graph_group <= 1 || context->graphs == CLFI_GRAPHS_ALWAYS ||
+           network->file_bytes / (uint64_t)network->decoder.layer_count <= MOST_LAYER_BYTES;
+}
+
 clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_dtype cache, clf_decode_batch **out)
 {
     enum { FIRST_ROWS = 256 };
@@ -20,9 +29,9 @@ clf_status clfi_decode_create(clf_context *context, const clf_network *network, 
     batch->packer = clfi_packer(context);
     clfi_context_retain(context);
     clf_status st = clfi_kv_cache_init(context, &network->decoder, cache, FIRST_ROWS, &batch->cache);
-    if (st == CLF_OK)
+    if (st == CLF_OK && wants_graphs(context, network))
         st = clfi_graph_create(context, &batch->step);
-    if (st == CLF_OK)
+    if (st == CLF_OK && wants_graphs(context, network))
         st = clfi_graph_create(context, &batch->batch_step);
     if (st != CLF_OK) {
         clfi_decode_destroy(batch);
