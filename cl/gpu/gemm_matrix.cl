@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM on a matrix unit (matrix_unit.cl). A group of WAVES_M x WAVES_N waves, each with BLOCKS_M x BLOCKS_N blocks of 16 x 16 results, goes
+ * through k in slices of SLICE, which lie in local memory as blocks of 16-bit numbers in the unit's order.
+ *
+ * - A_PARTS, B_PARTS: 16-bit numbers whose sum stands for an element of the operand: 1 (rounded) or 2. The product of two second parts is
+ *   left out. Error of a sum of products with one part each: 2^-8 of the sum of their sizes (of bfloat16; 2^-11 of float16), with two
+ *   2^-16 (2^-20). An element that is infinite as 16 bits makes its results infinite or NaN.
+ * - B_FORM: B_ROWS, lines with any strides and storage type; B_BLOCKS, quantised rows (weight_blocks.cl); B_FRAGMENTS, blocks in the unit's
+ *   order as gemm_matrix_pack writes them, [column block][k block][part][BLOCK], zeros beyond n and k, read without local memory unless
+ *   IS_B_COPIED.
+ * - TOTAL_EVERY: after so many slices the unit's sums join totals by ordinary additions; 0: at the end only. Units that round toward zero
+ *   drift in long sums.
+ * - IS_AHEAD: the next slice is loaded into registers while this one is multiplied.
+ * - Rows beyond m repeat row m - 1, columns beyond n column n - 1; neither is stored. Elements beyond k are 0 in both operands. */
+#include "matrix_instruction.cl"
+#include "wide_loads.cl"
+#include "gemm_common.cl"
+
+#define B_ROWS 0
+#define B_BLOCKS 1
+#define B_FRAGMENTS 2
+#if !defined(WAVES_M) || !defined(WAVES_N) || !defined(BLOCKS_M) || !defined(BLOCKS_N) || !defined(SLICE) || !defined(OFFSET_T)
+#error "WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N: 1 or more; SLICE: 16, 32 or 64; OFFSET_T: uint or ulong"
+#endif
+#if !defined(A_PARTS) || !defined(B_PARTS) || !defined(TOTAL_EVERY) || !defined(IS_AHEAD) || !defined(BUFFERS)
+#error "A_PARTS, B_PARTS: 1 or 2; TOTAL_EVERY: 0 or more; IS_AHEAD: 0 or 1; BUFFERS (slices in local memory): 1 or 2"
+#endif
+#if !defined(A_READS) || !defined(IS_A_K_INNER) || !defined(B_FORM) || !defined(IS_B_COPIED) || !defined(C_VECTOR)
+#error "A_READS (wide_loads.cl, along k); IS_A_K_INNER, IS_B_COPIED, C_VECTOR: 0 or 1; B_FORM: B_ROWS, B_BLOCKS, B_FRAGMENTS"
+#endif
+#if B_FORM == B_ROWS && (!defined(B_READS) || !defined(IS_B_K_INNER))
+#error "B_READS (wide_loads.cl, along k); IS_B_K_INNER: 0 or 1"
+#endif
+
+#define TILE_M (WAVES_M * BLOCKS_M * 16)
+#define TILE_N (WAVES_N * BLOCKS_N * 16)
+#define GROUP (WAVES_M * WAVES_N * LANES)
+#define K_BLOCKS (SLICE / 16)
+#define IS_B_LOCAL (B_FORM != B_FRAGMENTS || IS_B_COPIED)
+#define HAS_REST (A_PARTS == 2 || B_PARTS == 2)
+#define HAS_REST_SUMS (IS_F16 && HAS_REST) /* products with a second part are scaled, so that they need sums of their own */
+
+/* Eights (matrix_unit.cl) of an item in a slice. Blocks in local memory: [part][k block][line block][BLOCK]. */
+#define A_EIGHTS (TILE_M * SLICE / 8 / GROUP)
+#define B_EIGHTS (TILE_N * SLICE / 8 / GROUP)
+#define A_PART_WORDS (K_BLOCKS * TILE_M / 16 * BLOCK)
+#define B_PART_WORDS (K_BLOCKS * TILE_N / 16 * BLOCK)
+#define A_WORDS (A_PARTS * A_PART_WORDS)
+#define B_WORDS (IS_B_LOCAL ? B_PARTS * B_PART_WORDS : 0)
+/* Results on their way out: a row of blocks of every wave. */
+#define STAGED_ROWS (WAVES_M * 16)
+#define PITCH (TILE_N + 4)
+#define STAGED_WORDS (STAGED_ROWS * PITCH)
+#define SLICE_WORDS (A_WORDS + B_WORDS)
+#define LOCAL_WORDS (BUFFERS * SLICE_WORDS > STAGED_WORDS ? BUFFERS * SLICE_WORDS : STAGED_WORDS)
+
+#if TILE_M * SLICE / 8 % GROUP || TILE_N * SLICE / 8 % GROUP
+#error "an item's share of a slice is not whole"
+#endif
+
+/* Emulated, unrolled barriers would take compilers minutes. */
+#if IS_EMULATED
+#define UNROLL _Pragma("unroll 1")
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+#define EACH_BLOCK                            \
+    UNROLL for (int i = 0; i < BLOCKS_M; i++) \
+        UNROLL for (int j = 0; j < BLOCKS_N; j++)
+#define EACH_PART UNROLL for (int v = 0; v < PARTS; v++)
+
+/* The first line, and the first four in k, of eight `at` of a slice. Neighbouring items read neighbours in memory. */
+#define LINES_OF(TILE) ((TILE) / 16 * EIGHT_LINES)
+#define FOURS_IN_K (K_BLOCKS * EIGHTS_IN_K)
+static inline uint eight_line(uint at, uint lines, bool is_k_inner)
+{
+    const uint line = is_k_inner ? at / FOURS_IN_K : at % lines;
+    return line / EIGHT_LINES * 16 + line % EIGHT_LINES;
+}
+
+static inline uint eight_t(uint at, uint lines, bool is_k_inner)
+{
+    return (is_k_inner ? at % FOURS_IN_K : at / lines) * (1 + SECOND_T);
+}
+
+/* Four neighbours in k from `base`, the first k of a slice in the group's first line, of which `left` are there; the others are 0. */
+#define DEFINE_FETCH(NAME, T, LOAD, READS)                                                                                       \
+    static inline float4 NAME(__global const T *base, uint line, uint depth, uint last_line, int left, OFFSET_T line_stride,      \
+                              OFFSET_T k_stride)                                                                                 \
+    {                                                                                                                            \
+        __global const T *const from = base + (min(line, last_line) * line_stride + depth * k_stride);                           \
+        if (left >= SLICE) {                                                                                                     \
+            if (READS != ELEMENTS)                                                                                               \
+                return FOUR(LOAD, from, READS);                                                                                  \
+            return (float4)(LOAD(from, 0), LOAD(from, k_stride), LOAD(from, 2 * k_stride), LOAD(from, 3 * k_stride));            \
+        }                                                                                                                        \
+        const int here = left - (int)depth;                                                                                      \
+        return (float4)(here > 0 ? LOAD(from, 0) : 0.0f, here > 1 ? LOAD(from, k_stride) : 0.0f,                                 \
+                        here > 2 ? LOAD(from, 2 * k_stride) : 0.0f, here > 3 ? LOAD(from, 3 * k_stride) : 0.0f);                 \
+    }
+
+DEFINE_FETCH(fetch_a, A_T, LOAD_A, A_READS)
+#if B_FORM == B_ROWS
+DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS)
+#endif
+
+/* An eight into the first part of a block, and what it loses into the second. */
+static inline void keep_a(__local uint *slice, uint line, uint t, const float4 *v)
+{
+    __local uint *const block = slice + (t / 4 * (TILE_M / 16) + line / 16) * BLOCK;
+    const uint4 pairs = pairs_of(v[0], v[1]);
+    store_a(block, line % 16, t % 4, pairs);
+    if (A_PARTS == 2)
+        store_a(block + A_PART_WORDS, line % 16, t % 4, rests_of(pairs, v[0], v[1]));
+}
+
+static inline void keep_b(__local uint *slice, uint line, uint t, const float4 *v)
+{
+    __local uint *const block = slice + (t / 4 * (TILE_N / 16) + line / 16) * BLOCK;
+    const uint4 pairs = pairs_of(v[0], v[1]);
+    store_b(block, line % 16, t % 4, pairs);
+    if (B_PARTS == 2)
+        store_b(block + B_PART_WORDS, line % 16, t % 4, rests_of(pairs, v[0], v[1]));
+}
+
+/* The next slice: into registers, and from there into local memory. */
+#define A_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
+#define A_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
+#define FETCH_A(i, second)                                                                                                  \
+    fetch_a(a, A_LINE(i) + (second) * SECOND_LINE, 4 * (A_FOUR(i) + (second) * SECOND_T), last_row, a_left, (OFFSET_T)a_row_stride, \
+            (OFFSET_T)a_k_stride)
+#define LOAD_A_SLICE                              \
+    UNROLL for (int i = 0; i < A_EIGHTS; i++)     \
+    {                                             \
+        a_next[i][0] = FETCH_A(i, 0);             \
+        a_next[i][1] = FETCH_A(i, 1);             \
+    }                                             \
+    a += SLICE * a_k_stride;                      \
+    a_left -= SLICE;
+#define KEEP_A_SLICE UNROLL for (int i = 0; i < A_EIGHTS; i++) keep_a(a_slice, A_LINE(i), A_FOUR(i), a_next[i]);
+#if B_FORM == B_ROWS
+#define B_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
+#define B_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
+#define FETCH_B(i, second)                                                                                                        \
+    fetch_b(b, B_LINE(i) + (second) * SECOND_LINE, 4 * (B_FOUR(i) + (second) * SECOND_T), last_column, b_left, (OFFSET_T)b_column_stride, \
+            (OFFSET_T)b_k_stride)
+#define B_NEXT float4 b_next[B_EIGHTS][2];
+#define LOAD_B_SLICE                              \
+    UNROLL for (int i = 0; i < B_EIGHTS; i++)     \
+    {                                             \
+        b_next[i][0] = FETCH_B(i, 0);             \
+        b_next[i][1] = FETCH_B(i, 1);             \
+    }                                             \
+    b += SLICE * b_k_stride;                      \
+    b_left -= SLICE;
+#define KEEP_B_SLICE UNROLL for (int i = 0; i < B_EIGHTS; i++) keep_b(b_slice, B_LINE(i), B_FOUR(i), b_next[i]);
+#elif B_FORM == B_FRAGMENTS && IS_B_COPIED
+#define B_VECTORS (B_WORDS / 4 / GROUP)
+#define B_NEXT uint4 b_next[B_VECTORS];
+#define LOAD_B_SLICE                                                                                                        \
+    UNROLL for (int i = 0; i < B_VECTORS; i++)                                                                              \
+    {                                                                                                                       \
+        const uint at = item + i * GROUP, in_block = at % (BLOCK / 4), block = at / (BLOCK / 4);                            \
+        const uint part = block / (K_BLOCKS * TILE_N / 16), k_block = block / (TILE_N / 16) % K_BLOCKS;                     \
+        const uint column_block = min(block % (TILE_N / 16), last_block);                                                   \
+        b_next[i] = ((__global const uint4 *)b)[(column_block * blocks_in_k + k_block) * (B_PARTS * BLOCK / 4) +            \
+                                                part * (BLOCK / 4) + in_block];                                             \
+    }                                                                                                                       \
+    b += K_BLOCKS * B_PARTS * BLOCK;
+#define KEEP_B_SLICE                               \
+    UNROLL for (int i = 0; i < B_VECTORS; i++)     \
+        ((__local uint4 *)b_slice)[item + i * GROUP] = b_next[i];
+#else
+#define B_NEXT
+#define LOAD_B_SLICE
+#define KEEP_B_SLICE
+#endif
+
+#if B_FORM == B_ROWS
+#define B_PARAMETERS __global const B_T *restrict b, long b_offset, long b_k_stride, long b_column_stride, long4 b_batch_stride
+#else
+#define B_PARAMETERS __global const uint *restrict b, long b_offset, long4 b_batch_stride
+#endif
+
+/* Finishes and stores results of columns column .. column + 3, as far as there are so many. */
+static inline void store_four(float4 four, int row, int column, int n, uint batch, RESULT_PARAMETERS)
+{
+    const long c_row = C_ROW(batch, row), r_row = R_ROW(batch, row);
+#if C_VECTOR
+    const float4 bias_values = HAS_BIAS ? vload4(0, bias + bias_offset + column) : (float4)(0.0f);
+    const float4 residual_values = HAS_RESIDUAL ? *(__global const float4 *)(residual + r_row + column) : (float4)(0.0f);
+    *(__global float4 *)(c + c_row + C_COLUMN(column)) =
+        (float4)(FINISH(four.x, bias_values.x), FINISH(four.y, bias_values.y), FINISH(four.z, bias_values.z), FINISH(four.w, bias_values.w)) +
+        residual_values;
+#else
+    float values[4];
+    vstore4(four, 0, values);
+    for (int i = 0; i < min(4, n - column); i++) {
+        const float bias_value = HAS_BIAS ? bias[bias_offset + column + i] : 0.0f;
+        STORE_C(c, c_row + C_COLUMN(column + i), ADD_RESIDUAL(FINISH(values[i], bias_value), r_row + (column + i) * r_column_stride));
+    }
+#endif
+}
+
+__kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gemm_matrix(
+    int m, int n, int k, __global const A_T *restrict a, long a_offset, long a_row_stride, long a_k_stride, long4 a_batch_stride,
+    B_PARAMETERS, RESULT_PARAMETERS)
+{
+    __local uint4 words[LOCAL_WORDS / 4];
+#if IS_EMULATED
+    __local ushort wave_scratch[WAVES_M * WAVES_N * WAVE_SCRATCH];
+    const wave w = wave_of_item(wave_scratch);
+#else
+    const wave w = wave_of_item(0);
+#endif
+    const uint item = (uint)get_local_id(0), wave_m = w.index % WAVES_M, wave_n = w.index / WAVES_M, batch = (uint)get_group_id(2);
+    const int first_column = (int)get_group_id(0) * TILE_N, first_row = (int)get_group_id(1) * TILE_M;
+    const uint last_row = (uint)(m - 1 - first_row), last_column = (uint)(n - 1 - first_column);
+    int a_left = k;
+    a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + first_row * a_row_stride;
+#if B_FORM == B_ROWS
+    int b_left = k;
+    b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column * b_column_stride;
+#else
+    const uint blocks_in_k = (uint)((k + SLICE - 1) / SLICE * K_BLOCKS), last_block = last_column / 16;
+    b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column / 16 * (long)blocks_in_k * (B_PARTS * BLOCK);
+#endif
+
+    sums sum[BLOCKS_M][BLOCKS_N];
+    EACH_BLOCK EACH_PART sum[i][j].parts[v] = 0.0f;
+#if HAS_REST_SUMS
+    sums rest[BLOCKS_M][BLOCKS_N];
+    EACH_BLOCK EACH_PART rest[i][j].parts[v] = 0.0f;
+#define REST rest
+#else
+#define REST sum
+#endif
+#if TOTAL_EVERY
+    sums total[BLOCKS_M][BLOCKS_N];
+    EACH_BLOCK EACH_PART total[i][j].parts[v] = 0.0f;
+    int until_total = TOTAL_EVERY;
+#endif
+
+    float4 a_next[A_EIGHTS][2];
+    B_NEXT
+    if (IS_AHEAD) {
+        LOAD_A_SLICE
+        LOAD_B_SLICE
+    }
+    for (int p = 0; p < k; p += SLICE) {
+        __local uint *const a_slice = (__local uint *)words + (BUFFERS == 2 && p / SLICE % 2 ? SLICE_WORDS : 0);
+        __local uint *const b_slice = a_slice + A_WORDS;
+        if (!IS_AHEAD) {
+            LOAD_A_SLICE
+            LOAD_B_SLICE
+        }
+        KEEP_A_SLICE
+        KEEP_B_SLICE
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (IS_AHEAD && p + SLICE < k) {
+            LOAD_A_SLICE
+            LOAD_B_SLICE
+        }
+        UNROLL for (int depth = 0; depth < K_BLOCKS; depth++)
+        {
+            fragment a_first[BLOCKS_M], a_second[BLOCKS_M];
+            UNROLL for (int i = 0; i < BLOCKS_M; i++)
+            {
+                __local const uint *const from = a_slice + (depth * (TILE_M / 16) + wave_m * BLOCKS_M + i) * BLOCK;
+                a_first[i] = load_a_local(from, w.lane);
+                if (A_PARTS == 2)
+                    a_second[i] = load_a_local(from + A_PART_WORDS, w.lane);
+            }
+            UNROLL for (int j = 0; j < BLOCKS_N; j++)
+            {
+#if IS_B_LOCAL
+                __local const uint *const from = b_slice + (depth * (TILE_N / 16) + wave_n * BLOCKS_N + j) * BLOCK;
+                const fragment b_first = load_b_local(from, w.lane);
+                const fragment b_second = B_PARTS == 2 ? load_b_local(from + B_PART_WORDS, w.lane) : b_first;
+#else
+                __global const uint *const from =
+                    b + (min(wave_n * BLOCKS_N + j, last_block) * blocks_in_k + depth) * (B_PARTS * BLOCK);
+                const fragment b_first = load_b_global(from, w.lane);
+                const fragment b_second = B_PARTS == 2 ? load_b_global(from + BLOCK, w.lane) : b_first;
+#endif
+                if (B_PARTS == 2)
+                    UNROLL for (int i = 0; i < BLOCKS_M; i++)
+                        multiply_add(w, &REST[i][j], a_first[i], b_second);
+                if (A_PARTS == 2)
+                    UNROLL for (int i = 0; i < BLOCKS_M; i++)
+                        multiply_add(w, &REST[i][j], a_second[i], b_first);
+                UNROLL for (int i = 0; i < BLOCKS_M; i++)
+                    multiply_add(w, &sum[i][j], a_first[i], b_first);
+            }
+        }
+#if B_FORM == B_FRAGMENTS && !IS_B_COPIED
+        b += K_BLOCKS * B_PARTS * BLOCK;
+#endif
+#if TOTAL_EVERY
+        if (--until_total == 0) {
+            until_total = TOTAL_EVERY;
+            EACH_BLOCK EACH_PART
+            {
+                total[i][j].parts[v] += sum[i][j].parts[v];
+                sum[i][j].parts[v] = 0.0f;
+            }
+        }
+#endif
+        if (BUFFERS == 1)
+            barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (BUFFERS == 2)
+        barrier(CLK_LOCAL_MEM_FENCE);
+#if TOTAL_EVERY
+    EACH_BLOCK EACH_PART sum[i][j].parts[v] += total[i][j].parts[v];
+#endif
+
+    /* By way of local memory, whatever the unit's layout is: an item finishes and stores four neighbours. */
+    __local float *const staged = (__local float *)words;
+    UNROLL for (int i = 0; i < BLOCKS_M; i++)
+    {
+        UNROLL for (int j = 0; j < BLOCKS_N; j++)
+            UNROLL for (int v = 0; v < VALUES; v++)
+            {
+                float value = sum[i][j].values[v];
+#if HAS_REST_SUMS
+                value += rest[i][j].values[v] * (1.0f / REST_SCALE);
+#endif
+                staged[(wave_m * 16 + sum_row(w.lane, v)) * PITCH + (wave_n * BLOCKS_N + j) * 16 + sum_column(w.lane, v)] = value;
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+        for (uint at = item; at < STAGED_ROWS * TILE_N / 4; at += GROUP) {
+            const uint line = at / (TILE_N / 4), here = at % (TILE_N / 4) * 4, row_here = (line / 16 * BLOCKS_M + i) * 16 + line % 16;
+            const int row = first_row + (int)row_here, column = first_column + (int)here;
+            if (row < m && column < n) {
+                const float4 four = *(__local const float4 *)(staged + line * PITCH + here);
+                store_four(four, row, column, n, batch, RESULT_ARGUMENTS);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

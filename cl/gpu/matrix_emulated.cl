@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The instruction of each matrix unit in ordinary arithmetic, for tests on devices without one: every lane puts its registers into two
+ * matrices in local memory, at the rows, columns and k that the vendor documents for them, and forms its own results.
+ * Sources: PTX ISA ("Matrix fragments for mma.m16n8k16", "... m16n8k8"); ISA guides of RDNA 3 (7.9), RDNA 4 (7.12) and CDNA 3 (7);
+ * cl_intel_subgroup_matrix_multiply_accumulate. */
+#include "matrix_unit.cl"
+
+#if IS_EMULATED
+/* Registers of a lane: of A and of B, each of a pair of numbers (of one where A_REGISTER is ushort); and the numbers of k that an instruction
+ * adds up. */
+#if UNIT == NVIDIA_BF16
+typedef uint4 a_registers;
+typedef uint2 b_registers;
+#define DEPTH 16
+#elif UNIT == NVIDIA_F16
+typedef uint2 a_registers;
+typedef uint b_registers;
+#define DEPTH 8
+#elif UNIT == INTEL_16
+typedef uint4 a_registers;
+typedef uint8 b_registers;
+#define DEPTH 16
+#elif UNIT == INTEL_8
+typedef uint8 a_registers;
+typedef uint8 b_registers;
+#define DEPTH 16
+#else
+typedef fragment a_registers;
+typedef fragment b_registers;
+#define DEPTH 16
+#endif
+#if UNIT == INTEL_16
+#define A_REGISTER ushort
+#else
+#define A_REGISTER uint
+#endif
+#define A_COUNT (sizeof(a_registers) / sizeof(A_REGISTER))
+#define B_COUNT (sizeof(b_registers) / sizeof(uint))
+
+typedef struct place {
+    uint line, k;
+} place;
+
+/* Where register r of A belongs. */
+static inline place place_of_a(uint lane, uint r)
+{
+#if UNIT == NVIDIA_BF16
+    return (place){lane / 4 + r % 2 * 8, lane % 4 * 2 + r / 2 * 8};
+#elif UNIT == NVIDIA_F16
+    return (place){lane / 4 + r * 8, lane % 4 * 2};
+#elif UNIT == AMD_GFX11
+    return (place){lane % 16, 2 * r};
+#elif UNIT == AMD_GFX12
+    return (place){lane % 16, lane / 16 * 8 + 2 * r};
+#elif UNIT == AMD_CDNA
+    return (place){lane % 16, lane / 16 * 4 + 2 * r};
+#elif UNIT == INTEL_16
+    return (place){r, lane};
+#else
+    return (place){r, 2 * lane};
+#endif
+}
+
+/* Where register r of B belongs. */
+static inline place place_of_b(uint lane, uint r)
+{
+#if IS_NVIDIA
+    return (place){lane / 4, lane % 4 * 2 + r * 8};
+#elif IS_INTEL
+    return (place){lane, 2 * r};
+#else
+    return place_of_a(lane, r);
+#endif
+}
+
+/* Row and column of result i of an instruction. */
+static inline uint emulated_row(uint lane, uint i)
+{
+#if IS_NVIDIA
+    return lane / 4 + i / 2 * 8;
+#elif UNIT == AMD_GFX11
+    return 2 * i + lane / 16;
+#elif UNIT == AMD_GFX12 || UNIT == AMD_CDNA
+    return lane / 16 * PART_VALUES + i;
+#else
+    return i;
+#endif
+}
+
+static inline uint emulated_column(uint lane, uint i)
+{
+#if IS_NVIDIA
+    return lane % 4 * 2 + i % 2;
+#else
+    return lane % 16;
+#endif
+}
+
+static inline float emulated_number(ushort bits)
+{
+#if IS_F16
+    return half_value(bits);
+#else
+    return bf16_to_float(bits);
+#endif
+}
+
+static inline void put_pair(__local ushort *line, uint pair)
+{
+    line[0] = (ushort)pair;
+    line[1] = (ushort)(pair >> 16);
+}
+
+static inline sum_part emulated_instruction(wave w, sum_part c, a_registers a, b_registers b)
+{
+    __local ushort *const a_lines = w.scratch, *const b_lines = w.scratch + WAVE_SCRATCH / 2; /* 16 lines of 16 numbers */
+    union {
+        a_registers vector;
+        A_REGISTER values[A_COUNT];
+    } ua;
+    union {
+        b_registers vector;
+        uint values[B_COUNT];
+    } ub;
+    union {
+        sum_part vector;
+        float values[PART_VALUES];
+    } uc;
+    ua.vector = a;
+    ub.vector = b;
+    uc.vector = c;
+#if UNIT == AMD_GFX11
+    const bool is_copy = w.lane >= 16; /* which has to hold what lane - 16 does */
+#else
+    const bool is_copy = false;
+#endif
+    for (uint r = 0; r < (is_copy ? 0 : A_COUNT); r++) {
+        const place at = place_of_a(w.lane, r);
+#if UNIT == INTEL_16
+        a_lines[at.line * 16 + at.k] = ua.values[r];
+#else
+        put_pair(a_lines + at.line * 16 + at.k, ua.values[r]);
+#endif
+    }
+    for (uint r = 0; r < (is_copy ? 0 : B_COUNT); r++) {
+        const place at = place_of_b(w.lane, r);
+        put_pair(b_lines + at.line * 16 + at.k, ub.values[r]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    bool is_right = true;
+#if UNIT == AMD_GFX11
+    for (uint r = 0; r < 8; r++)
+        is_right = is_right && ua.values[r] == ((__local const uint *)a_lines)[w.lane % 16 * 8 + r] &&
+                   ub.values[r] == ((__local const uint *)b_lines)[w.lane % 16 * 8 + r];
+#endif
+    for (uint i = 0; i < PART_VALUES; i++) {
+        const uint row = emulated_row(w.lane, i) * 16, column = emulated_column(w.lane, i) * 16;
+        for (uint k = 0; k < DEPTH; k++)
+            uc.values[i] = fma(emulated_number(a_lines[row + k]), emulated_number(b_lines[column + k]), uc.values[i]);
+        uc.values[i] = is_right ? uc.values[i] : NAN;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return uc.vector;
+}
+#endif
