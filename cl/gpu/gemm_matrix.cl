@@ -3,14 +3,12 @@
  * through k in slices of SLICE, which lie in local memory as blocks of 16-bit numbers in the unit's order.
  *
  * - A_PARTS, B_PARTS: 16-bit numbers whose sum stands for an element of the operand: 1 (rounded) or 2. The product of two second parts is
- *   left out. Error of a sum of products with one part each: 2^-8 of the sum of their sizes (of bfloat16; 2^-11 of float16), with two
- *   2^-16 (2^-20). An element that is infinite as 16 bits makes its results infinite or NaN.
- * - B_FORM: B_ROWS, lines with any strides and storage type; B_BLOCKS, quantised rows (weight_blocks.cl); B_FRAGMENTS, blocks in the unit's
- *   order as gemm_matrix_pack writes them, [column block][k block][part][BLOCK], zeros beyond n and k, read without local memory unless
- *   IS_B_COPIED.
+ *   left out. Error of a sum of products with one part each: 2^-7 of the sum of their sizes at most (of bfloat16; 2^-10 of float16), with
+ *   two 2^-15 (2^-20). A result that needs an element that is infinite as 16 bits is NaN.
+ * - B_FORM: B_ROWS, lines with any strides and storage type; B_BLOCKS, quantised rows (gemm_matrix_blocks.cl).
  * - TOTAL_EVERY: after so many slices the unit's sums join totals by ordinary additions; 0: at the end only. Units that round toward zero
  *   drift in long sums.
- * - IS_AHEAD: the next slice is loaded into registers while this one is multiplied.
+ * - BUFFERS: slices in local memory. With 2 the next slice is loaded into registers while this one is multiplied.
  * - Rows beyond m repeat row m - 1, columns beyond n column n - 1; neither is stored. Elements beyond k are 0 in both operands. */
 #include "matrix_instruction.cl"
 #include "wide_loads.cl"
@@ -18,15 +16,17 @@
 
 #define B_ROWS 0
 #define B_BLOCKS 1
-#define B_FRAGMENTS 2
 #if !defined(WAVES_M) || !defined(WAVES_N) || !defined(BLOCKS_M) || !defined(BLOCKS_N) || !defined(SLICE) || !defined(OFFSET_T)
 #error "WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N: 1 or more; SLICE: 16, 32 or 64; OFFSET_T: uint or ulong"
 #endif
-#if !defined(A_PARTS) || !defined(B_PARTS) || !defined(TOTAL_EVERY) || !defined(IS_AHEAD) || !defined(BUFFERS)
-#error "A_PARTS, B_PARTS: 1 or 2; TOTAL_EVERY: 0 or more; IS_AHEAD: 0 or 1; BUFFERS (slices in local memory): 1 or 2"
+#if !defined(A_PARTS) || !defined(B_PARTS) || !defined(TOTAL_EVERY) || !defined(BUFFERS)
+#error "A_PARTS, B_PARTS: 1 or 2; TOTAL_EVERY: 0 or more; BUFFERS: 1 or 2"
 #endif
-#if !defined(A_READS) || !defined(IS_A_K_INNER) || !defined(B_FORM) || !defined(IS_B_COPIED) || !defined(C_VECTOR)
-#error "A_READS (wide_loads.cl, along k); IS_A_K_INNER, IS_B_COPIED, C_VECTOR: 0 or 1; B_FORM: B_ROWS, B_BLOCKS, B_FRAGMENTS"
+#if !defined(A_READS) || !defined(IS_A_K_INNER) || !defined(B_FORM) || !defined(C_VECTOR)
+#error "A_READS (wide_loads.cl, along k); IS_A_K_INNER, C_VECTOR: 0 or 1; B_FORM: B_ROWS, B_BLOCKS"
+#endif
+#if B_FORM == B_BLOCKS && !defined(IS_B_ALIGNED)
+#error "IS_B_ALIGNED (blocks and their parts begin at multiples of eight bytes): 0 or 1"
 #endif
 #if B_FORM == B_ROWS && (!defined(B_READS) || !defined(IS_B_K_INNER))
 #error "B_READS (wide_loads.cl, along k); IS_B_K_INNER: 0 or 1"
@@ -36,7 +36,6 @@
 #define TILE_N (WAVES_N * BLOCKS_N * 16)
 #define GROUP (WAVES_M * WAVES_N * LANES)
 #define K_BLOCKS (SLICE / 16)
-#define IS_B_LOCAL (B_FORM != B_FRAGMENTS || IS_B_COPIED)
 #define HAS_REST (A_PARTS == 2 || B_PARTS == 2)
 #define HAS_REST_SUMS (IS_F16 && HAS_REST) /* products with a second part are scaled, so that they need sums of their own */
 
@@ -46,7 +45,7 @@
 #define A_PART_WORDS (K_BLOCKS * TILE_M / 16 * BLOCK)
 #define B_PART_WORDS (K_BLOCKS * TILE_N / 16 * BLOCK)
 #define A_WORDS (A_PARTS * A_PART_WORDS)
-#define B_WORDS (IS_B_LOCAL ? B_PARTS * B_PART_WORDS : 0)
+#define B_WORDS (B_PARTS * B_PART_WORDS)
 /* Results on their way out: a row of blocks of every wave. */
 #define STAGED_ROWS (WAVES_M * 16)
 #define PITCH (TILE_N + 4)
@@ -123,12 +122,24 @@ static inline void keep_b(__local uint *slice, uint line, uint t, const float4 *
         store_b(block + B_PART_WORDS, line % 16, t % 4, rests_of(pairs, v[0], v[1]));
 }
 
+#if B_FORM == B_BLOCKS
+static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_weights w)
+{
+    __local uint *const block = slice + (t / 4 * (TILE_N / 16) + line / 16) * BLOCK;
+    const float4 first = (float4)(w.even.x, w.odd.x, w.even.y, w.odd.y), second = (float4)(w.even.z, w.odd.z, w.even.w, w.odd.w);
+    const uint4 pairs = pairs_of(first, second);
+    store_b_line(block, line % 16, t % 4, pairs);
+    if (B_PARTS == 2)
+        store_b_line(block + B_PART_WORDS, line % 16, t % 4, rests_of(pairs, first, second));
+}
+#endif
+
 /* The next slice: into registers, and from there into local memory. */
 #define A_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
 #define A_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
 #define FETCH_A(i, second)                                                                                                  \
-    fetch_a(a, A_LINE(i) + (second) * SECOND_LINE, 4 * (A_FOUR(i) + (second) * SECOND_T), last_row, a_left, (OFFSET_T)a_row_stride, \
-            (OFFSET_T)a_k_stride)
+    fetch_a(a, A_LINE(i) + (second) * SECOND_LINE, 4 * (A_FOUR(i) + (second) * SECOND_T), last_row, a_left,                 \
+            (OFFSET_T)a_row_stride, (OFFSET_T)a_k_stride)
 #define LOAD_A_SLICE                              \
     UNROLL for (int i = 0; i < A_EIGHTS; i++)     \
     {                                             \
@@ -142,8 +153,8 @@ static inline void keep_b(__local uint *slice, uint line, uint t, const float4 *
 #define B_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
 #define B_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
 #define FETCH_B(i, second)                                                                                                        \
-    fetch_b(b, B_LINE(i) + (second) * SECOND_LINE, 4 * (B_FOUR(i) + (second) * SECOND_T), last_column, b_left, (OFFSET_T)b_column_stride, \
-            (OFFSET_T)b_k_stride)
+    fetch_b(b, B_LINE(i) + (second) * SECOND_LINE, 4 * (B_FOUR(i) + (second) * SECOND_T), last_column, b_left,                    \
+            (OFFSET_T)b_column_stride, (OFFSET_T)b_k_stride)
 #define B_NEXT float4 b_next[B_EIGHTS][2];
 #define LOAD_B_SLICE                              \
     UNROLL for (int i = 0; i < B_EIGHTS; i++)     \
@@ -154,32 +165,25 @@ static inline void keep_b(__local uint *slice, uint line, uint t, const float4 *
     b += SLICE * b_k_stride;                      \
     b_left -= SLICE;
 #define KEEP_B_SLICE UNROLL for (int i = 0; i < B_EIGHTS; i++) keep_b(b_slice, B_LINE(i), B_FOUR(i), b_next[i]);
-#elif B_FORM == B_FRAGMENTS && IS_B_COPIED
-#define B_VECTORS (B_WORDS / 4 / GROUP)
-#define B_NEXT uint4 b_next[B_VECTORS];
-#define LOAD_B_SLICE                                                                                                        \
-    UNROLL for (int i = 0; i < B_VECTORS; i++)                                                                              \
-    {                                                                                                                       \
-        const uint at = item + i * GROUP, in_block = at % (BLOCK / 4), block = at / (BLOCK / 4);                            \
-        const uint part = block / (K_BLOCKS * TILE_N / 16), k_block = block / (TILE_N / 16) % K_BLOCKS;                     \
-        const uint column_block = min(block % (TILE_N / 16), last_block);                                                   \
-        b_next[i] = ((__global const uint4 *)b)[(column_block * blocks_in_k + k_block) * (B_PARTS * BLOCK / 4) +            \
-                                                part * (BLOCK / 4) + in_block];                                             \
-    }                                                                                                                       \
-    b += K_BLOCKS * B_PARTS * BLOCK;
-#define KEEP_B_SLICE                               \
-    UNROLL for (int i = 0; i < B_VECTORS; i++)     \
-        ((__local uint4 *)b_slice)[item + i * GROUP] = b_next[i];
 #else
-#define B_NEXT
-#define LOAD_B_SLICE
-#define KEEP_B_SLICE
+/* Eights of neighbours in k; rows hold whole blocks, of which a slice takes whole eights. */
+#define B_LINE(i) ((item + (i) * GROUP) / (SLICE / 8))
+#define B_DEPTH(i) ((item + (i) * GROUP) % (SLICE / 8) * 8)
+#define B_AT(p, i) (uint)min((p) + (int)B_DEPTH(i), k - 8)
+#define B_NEXT stored_eight b_next[B_EIGHTS];
+#define LOAD_B_SLICE                                                                                                    \
+    UNROLL for (int i = 0; i < B_EIGHTS; i++) b_next[i] =                                                               \
+        load_eight(b + min(B_LINE(i), last_column) * row_bytes, B_AT(b_from, i), IS_B_ALIGNED);                         \
+    b_from += SLICE;
+#define KEEP_B_SLICE                               \
+    UNROLL for (int i = 0; i < B_EIGHTS; i++)      \
+        keep_b_weights(b_slice, B_LINE(i), B_DEPTH(i) / 4, weights_of_eight(b_next[i], B_AT(p, i)));
 #endif
 
 #if B_FORM == B_ROWS
 #define B_PARAMETERS __global const B_T *restrict b, long b_offset, long b_k_stride, long b_column_stride, long4 b_batch_stride
 #else
-#define B_PARAMETERS __global const uint *restrict b, long b_offset, long4 b_batch_stride
+#define B_PARAMETERS __global const uchar *restrict b, long b_offset, long row_bytes
 #endif
 
 /* Finishes and stores results of columns column .. column + 3, as far as there are so many. */
@@ -190,8 +194,8 @@ static inline void store_four(float4 four, int row, int column, int n, uint batc
     const float4 bias_values = HAS_BIAS ? vload4(0, bias + bias_offset + column) : (float4)(0.0f);
     const float4 residual_values = HAS_RESIDUAL ? *(__global const float4 *)(residual + r_row + column) : (float4)(0.0f);
     *(__global float4 *)(c + c_row + C_COLUMN(column)) =
-        (float4)(FINISH(four.x, bias_values.x), FINISH(four.y, bias_values.y), FINISH(four.z, bias_values.z), FINISH(four.w, bias_values.w)) +
-        residual_values;
+        (float4)(FINISH(four.x, bias_values.x), FINISH(four.y, bias_values.y), FINISH(four.z, bias_values.z),
+                 FINISH(four.w, bias_values.w)) + residual_values;
 #else
     float values[4];
     vstore4(four, 0, values);
@@ -222,8 +226,8 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     int b_left = k;
     b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column * b_column_stride;
 #else
-    const uint blocks_in_k = (uint)((k + SLICE - 1) / SLICE * K_BLOCKS), last_block = last_column / 16;
-    b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column / 16 * (long)blocks_in_k * (B_PARTS * BLOCK);
+    int b_from = 0;
+    b += b_offset + first_column * row_bytes;
 #endif
 
     sums sum[BLOCKS_M][BLOCKS_N];
@@ -243,21 +247,21 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
 
     float4 a_next[A_EIGHTS][2];
     B_NEXT
-    if (IS_AHEAD) {
+    if (BUFFERS == 2) {
         LOAD_A_SLICE
         LOAD_B_SLICE
     }
     for (int p = 0; p < k; p += SLICE) {
         __local uint *const a_slice = (__local uint *)words + (BUFFERS == 2 && p / SLICE % 2 ? SLICE_WORDS : 0);
         __local uint *const b_slice = a_slice + A_WORDS;
-        if (!IS_AHEAD) {
+        if (BUFFERS == 1) {
             LOAD_A_SLICE
             LOAD_B_SLICE
         }
         KEEP_A_SLICE
         KEEP_B_SLICE
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (IS_AHEAD && p + SLICE < k) {
+        if (BUFFERS == 2 && p + SLICE < k) {
             LOAD_A_SLICE
             LOAD_B_SLICE
         }
@@ -273,16 +277,9 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
             }
             UNROLL for (int j = 0; j < BLOCKS_N; j++)
             {
-#if IS_B_LOCAL
                 __local const uint *const from = b_slice + (depth * (TILE_N / 16) + wave_n * BLOCKS_N + j) * BLOCK;
                 const fragment b_first = load_b_local(from, w.lane);
                 const fragment b_second = B_PARTS == 2 ? load_b_local(from + B_PART_WORDS, w.lane) : b_first;
-#else
-                __global const uint *const from =
-                    b + (min(wave_n * BLOCKS_N + j, last_block) * blocks_in_k + depth) * (B_PARTS * BLOCK);
-                const fragment b_first = load_b_global(from, w.lane);
-                const fragment b_second = B_PARTS == 2 ? load_b_global(from + BLOCK, w.lane) : b_first;
-#endif
                 if (B_PARTS == 2)
                     UNROLL for (int i = 0; i < BLOCKS_M; i++)
                         multiply_add(w, &REST[i][j], a_first[i], b_second);
@@ -293,9 +290,6 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
                     multiply_add(w, &sum[i][j], a_first[i], b_first);
             }
         }
-#if B_FORM == B_FRAGMENTS && !IS_B_COPIED
-        b += K_BLOCKS * B_PARTS * BLOCK;
-#endif
 #if TOTAL_EVERY
         if (--until_total == 0) {
             until_total = TOTAL_EVERY;
@@ -315,7 +309,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     EACH_BLOCK EACH_PART sum[i][j].parts[v] += total[i][j].parts[v];
 #endif
 
-    /* By way of local memory, whatever the unit's layout is: an item finishes and stores four neighbours. */
+    /* Infinite sums become NaN. By way of local memory, whatever the unit's layout is: an item finishes and stores four neighbours. */
     __local float *const staged = (__local float *)words;
     UNROLL for (int i = 0; i < BLOCKS_M; i++)
     {
@@ -335,7 +329,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
             const int row = first_row + (int)row_here, column = first_column + (int)here;
             if (row < m && column < n) {
                 const float4 four = *(__local const float4 *)(staged + line * PITCH + here);
-                store_four(four, row, column, n, batch, RESULT_ARGUMENTS);
+                store_four(four + 0.0f * four, row, column, n, batch, RESULT_ARGUMENTS);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

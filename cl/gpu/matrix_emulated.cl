@@ -6,8 +6,8 @@
 #include "matrix_unit.cl"
 
 #if IS_EMULATED
-/* Registers of a lane: of A and of B, each of a pair of numbers (of one where A_REGISTER is ushort); and the numbers of k that an instruction
- * adds up. */
+/* Registers of a lane: of A and of B, each of a pair of numbers (of one where A_REGISTER is ushort); and how many products an instruction
+ * adds to a result. */
 #if UNIT == NVIDIA_BF16
 typedef uint4 a_registers;
 typedef uint2 b_registers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One wave multiplies A [16, 32] by B [32, 16] on the matrix unit, adding the second half of k to the sums of the first. x: rows of A, then
- * columns of B. y: the results by rows. */
+/* Each wave multiplies an A [16, 32] by a B [32, 16] on the matrix unit, adding the second half of k to the sums of the first. x: rows of
+ * A, then columns of B. y: the results by rows. */
 #include "matrix_instruction.cl"
 
 #define K 32
@@ -21,6 +21,8 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(LANES, 1, 1))) void 
 #else
     const wave w = wave_of_item(0);
 #endif
+    x += get_group_id(0) * 2 * 16 * K;
+    y += get_group_id(0) * 16 * 16;
     for (uint at = w.lane; at < 2 * 32; at += LANES) {
         const uint t = at % EIGHTS_IN_K * (1 + SECOND_T), line = at / EIGHTS_IN_K % EIGHT_LINES, k_block = at / 32;
         store_a(a + k_block * BLOCK, line, t, pairs_at(x + line * K + k_block * 16 + 4 * t));

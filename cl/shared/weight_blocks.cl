@@ -85,34 +85,69 @@ inline uint4 byte_pairs(__global const uchar *p)
     return convert_uint4(vload4(0, (__global const ushort *)p));
 }
 
-/* The stored integers of weights e, e + 2, e + 4, e + 6, and of those behind them; e is a multiple of eight. */
-inline void eight_integers(__global const uchar *block, uint e, int4 *even, int4 *odd)
+/* The bytes of weights e to e + 7 as they are stored, and of what scales them; e is a multiple of eight. Members that a type of blocks does
+ * not use are not set. */
+typedef struct stored_eight {
+    uint4 pairs, high;     /* two bytes in each number */
+    ushort factor, offset; /* d and m */
+    uchar scale[3];
+} stored_eight;
+
+inline uint4 byte_pairs_at(__global const uchar *p, bool is_aligned)
+{
+    return is_aligned ? convert_uint4(as_ushort4(*(__global const uint2 *)p)) : byte_pairs(p);
+}
+
+/* The bytes of the integers alone. is_aligned: blocks, and the parts of them that are read here, begin at multiples of eight bytes. */
+inline stored_eight load_integers(__global const uchar *block, uint e, bool is_aligned)
+{
+    stored_eight s;
+#if BLOCKS == BLOCKS_Q8_0
+    s.pairs = byte_pairs_at(block + 2 + e, is_aligned);
+#elif BLOCKS == BLOCKS_Q6_K
+    const uint part = e >> 7, p = (e >> 5) & 3, i = e & 31;
+    s.pairs = byte_pairs_at(block + 64 * part + 32 * (p & 1) + i, is_aligned);
+    s.high = byte_pairs_at(block + 128 + 32 * part + i, is_aligned);
+#elif HAS_GROUPS
+    s.pairs = byte_pairs_at(block + NIBBLES_AT + 32 * (e >> 6) + (e & 31), is_aligned);
+#if HAS_FIFTH_BITS
+    s.high = byte_pairs_at(block + FIFTH_AT + (e & 31), is_aligned);
+#endif
+#else
+    s.pairs = byte_pairs_at(block + NIBBLES_AT + (e & 15), is_aligned);
+#if HAS_FIFTH_BITS
+    s.high = (uint4)((uint)block[FIFTH_AT + (e >> 3)]);
+#endif
+#endif
+    return s;
+}
+
+/* The stored integers of weights e, e + 2, e + 4, e + 6, and of those behind them. */
+inline void integers_of(stored_eight s, uint e, int4 *even, int4 *odd)
 {
 #if BLOCKS == BLOCKS_Q8_0
-    const int4 pairs = as_int4(byte_pairs(block + 2 + e));
+    const int4 pairs = as_int4(s.pairs);
     *even = pairs << 24 >> 24;
     *odd = pairs << 16 >> 24;
 #else
 #if BLOCKS == BLOCKS_Q6_K
-    const uint part = e >> 7, p = (e >> 5) & 3, i = e & 31, shift = p < 2 ? 0 : 4;
-    const uint4 pairs = byte_pairs(block + 64 * part + 32 * (p & 1) + i), high = byte_pairs(block + 128 + 32 * part + i) >> 2 * p;
+    const uint p = (e >> 5) & 3, shift = p < 2 ? 0 : 4;
+    const uint4 high = s.high >> 2 * p;
     const uint4 even_high = (high & 3u) << 4u, odd_high = (high >> 8u & 3u) << 4u;
 #elif HAS_GROUPS
-    const uint group = e >> 5, i = e & 31, shift = group & 1 ? 4 : 0;
-    const uint4 pairs = byte_pairs(block + NIBBLES_AT + 32 * (group >> 1) + i);
+    const uint group = e >> 5, shift = group & 1 ? 4 : 0;
 #if HAS_FIFTH_BITS
-    const uint4 high = byte_pairs(block + FIFTH_AT + i) >> group;
+    const uint4 high = s.high >> group;
     const uint4 even_high = (high & 1u) << 4u, odd_high = (high >> 8u & 1u) << 4u;
 #endif
 #else
     const uint shift = e < 16 ? 0 : 4;
-    const uint4 pairs = byte_pairs(block + NIBBLES_AT + (e & 15));
 #if HAS_FIFTH_BITS
-    const uint4 high = (uint4)((uint)block[FIFTH_AT + (e >> 3)]) >> (uint4)(0, 2, 4, 6);
+    const uint4 high = s.high >> (uint4)(0, 2, 4, 6);
     const uint4 even_high = (high & 1u) << 4u, odd_high = (high >> 1u & 1u) << 4u;
 #endif
 #endif
-    const uint4 even_low = pairs >> shift & 15u, odd_low = pairs >> (8u + shift) & 15u;
+    const uint4 even_low = s.pairs >> shift & 15u, odd_low = s.pairs >> (8u + shift) & 15u;
 #if HAS_FIFTH_BITS || BLOCKS == BLOCKS_Q6_K
     *even = as_int4(even_low | even_high);
     *odd = as_int4(odd_low | odd_high);
@@ -123,29 +158,58 @@ inline void eight_integers(__global const uchar *block, uint e, int4 *even, int4
 #endif
 }
 
-/* s of weight e, and t. */
-inline int block_scale(__global const uchar *block, uint e)
+inline void eight_integers(__global const uchar *block, uint e, int4 *even, int4 *odd)
+{
+    integers_of(load_integers(block, e, false), e, even, odd);
+}
+
+/* The bytes that scale weight e. */
+inline void load_scale(__global const uchar *block, uint e, stored_eight *s)
 {
 #if BLOCKS == BLOCKS_Q6_K
-    return as_char(block[192 + (e >> 4)]);
+    s->scale[0] = block[192 + (e >> 4)];
 #elif HAS_GROUPS
     __global const uchar *pairs = block + 4;
     const uint group = e >> 5;
-    return group < 4 ? pairs[group] & 63 : (pairs[group + 4] & 15) | pairs[group - 4] >> 6 << 4;
+    s->scale[0] = pairs[group];
+    s->scale[1] = pairs[group + 4];
+    s->scale[2] = pairs[group < 4 ? group : group - 4];
+#endif
+}
+
+/* s of weight e, and t. */
+inline int scale_of(const stored_eight *s, uint e)
+{
+#if BLOCKS == BLOCKS_Q6_K
+    return as_char(s->scale[0]);
+#elif HAS_GROUPS
+    return e >> 5 < 4 ? s->scale[0] & 63 : (s->scale[1] & 15) | s->scale[2] >> 6 << 4;
 #else
     return 1;
 #endif
 }
 
-inline int block_offset(__global const uchar *block, uint e)
+inline int offset_of(const stored_eight *s, uint e)
 {
 #if HAS_GROUPS && HAS_MINIMUM
-    __global const uchar *pairs = block + 4;
-    const uint group = e >> 5;
-    return group < 4 ? pairs[group + 4] & 63 : pairs[group + 4] >> 4 | pairs[group] >> 6 << 4;
+    return e >> 5 < 4 ? s->scale[1] & 63 : s->scale[1] >> 4 | s->scale[0] >> 6 << 4;
 #else
     return -1;
 #endif
+}
+
+inline int block_scale(__global const uchar *block, uint e)
+{
+    stored_eight s;
+    load_scale(block, e, &s);
+    return scale_of(&s, e);
+}
+
+inline int block_offset(__global const uchar *block, uint e)
+{
+    stored_eight s;
+    load_scale(block, e, &s);
+    return offset_of(&s, e);
 }
 
 /* d s(e), and m t(e). */
@@ -172,4 +236,64 @@ inline float row_weight(__global const uchar *row, uint c)
     __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;
     const uint e = c & (BLOCK_WEIGHTS - 1);
     return block_weight(block, e, block_factor(block, e), block_minimum(block, e));
+}
+
+/* Weights c, c + 2, c + 4, c + 6 of a row of blocks, and those behind them; c is a multiple of eight. */
+typedef struct eight_weights {
+    float4 even, odd;
+} eight_weights;
+
+inline eight_weights eight_row_weights(__global const uchar *row, uint c)
+{
+    __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;
+    const uint e = c & (BLOCK_WEIGHTS - 1);
+    const float factor = block_factor(block, e), minimum = block_minimum(block, e);
+    int4 even_integers, odd_integers;
+    eight_integers(block, e, &even_integers, &odd_integers);
+    eight_weights w;
+    w.even = convert_float4(even_integers - ZERO) * factor - minimum;
+    w.odd = convert_float4(odd_integers - ZERO) * factor - minimum;
+    return w;
+}
+
+/* The same in two steps, so that a kernel can do something else while the bytes are under way. */
+inline stored_eight load_eight(__global const uchar *row, uint c, bool is_aligned)
+{
+    __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;
+    const uint e = c & (BLOCK_WEIGHTS - 1);
+    stored_eight s = load_integers(block, e, is_aligned);
+    load_scale(block, e, &s);
+    s.factor = *(__global const ushort *)(block + SCALE_AT);
+#if HAS_MINIMUM
+    s.offset = *(__global const ushort *)(block + 2);
+#endif
+    return s;
+}
+
+inline float half_of_bits(ushort bits)
+{
+    return vload_half(0, (__private const half *)&bits);
+}
+
+/* Integers from -128 to 255 as floats: GPUs convert at a quarter of the speed at which they add. */
+inline float4 small_floats(int4 integers)
+{
+    return as_float4(as_uint4(integers + 128) | 0x4b000000u) - (0x1p23f + 128.0f + ZERO);
+}
+
+inline eight_weights weights_of_eight(stored_eight s, uint c)
+{
+    const uint e = c & (BLOCK_WEIGHTS - 1);
+    const float factor = half_of_bits(s.factor) * (float)scale_of(&s, e);
+#if HAS_MINIMUM
+    const float minimum = half_of_bits(s.offset) * (float)offset_of(&s, e);
+#else
+    const float minimum = 0.0f;
+#endif
+    int4 even, odd;
+    integers_of(s, e, &even, &odd);
+    eight_weights w;
+    w.even = small_floats(even) * factor - minimum;
+    w.odd = small_floats(odd) * factor - minimum;
+    return w;
 }

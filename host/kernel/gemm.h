@@ -117,6 +117,10 @@ bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_tiled_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_half_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_tiled_half_run(clf_context *context, const void *args);
+bool clfi_gemm_matrix_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_matrix_run(clf_context *context, const void *args);
+bool clfi_gemm_matrix_split_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_matrix_split_run(clf_context *context, const void *args);
 /* The rows of the fewest tiles that fill the device against a weight of n columns: from there on an item of `tiled` has its largest
  * results. 0: never. */
 int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n);
@@ -131,6 +135,6 @@ clf_status clfi_gemm_interleaved_run(clf_context *context, const void *args);
 bool clfi_gemm_has_lanes(const clf_gemm_args *args);
 
 extern const clf_tiling clfi_gemm_packed_tiling, clfi_gemm_gemv_tiling, clfi_gemm_tiled_tiling, clfi_gemm_tiled_half_tiling,
-    clfi_gemm_interleaved_tiling;
+    clfi_gemm_interleaved_tiling, clfi_gemm_matrix_tiling, clfi_gemm_matrix_split_tiling;
 
 #endif

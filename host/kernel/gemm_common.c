@@ -52,6 +52,24 @@ bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width)
     return args->c.column_stride == 1 && args->column_block % width == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
+bool clfi_gemm_is_c_aligned(const clf_gemm_args *args)
+{
+    const clf_gemm_operand *const operands[] = {&args->c, &args->residual};
+    bool is = args->n % 4 == 0 && args->column_block % 4 == 0 && args->block_stride % 4 == 0;
+    for (size_t i = 0; i < COUNT(operands); i++)
+        is = is && (!operands[i]->buffer || (operands[i]->dtype == CLF_F32 && operands[i]->column_stride == 1 &&
+                                             clfi_gemm_begins_at(args, operands[i], operands[i]->row_stride, 4)));
+    return is;
+}
+
+bool clfi_gemm_is_near(int64_t lines, int64_t line_stride, int64_t depth, int64_t k_stride)
+{
+    uint64_t across, along, sum;
+    return !__builtin_mul_overflow((uint64_t)lines, (uint64_t)line_stride, &across) &&
+           !__builtin_mul_overflow((uint64_t)depth, (uint64_t)k_stride, &along) && !__builtin_add_overflow(across, along, &sum) &&
+           sum <= UINT32_MAX;
+}
+
 void clfi_gemm_spec_types(clf_kernel_spec *spec, const clf_gemm_args *args, int width)
 {
     clfi_spec_int(spec, "WIDTH", width);

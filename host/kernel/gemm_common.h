@@ -25,6 +25,12 @@ bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *oper
 /* Whether vectors of `width` columns lie together in the result and the residual. */
 bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width);
 
+/* Whether result and residual are floats that lie as aligned vectors of four columns. */
+bool clfi_gemm_is_c_aligned(const clf_gemm_args *args);
+
+/* Whether the offsets inside a tile of so many lines and so many elements of k stay below 2^32 elements. */
+bool clfi_gemm_is_near(int64_t lines, int64_t line_stride, int64_t depth, int64_t k_stride);
+
 /* Macros of gemm_common.cl; `width` lanes. The first leaves out HAS_..., for kernels that ask while they run (result_parts.cl). */
 void clfi_gemm_spec_types(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
 void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width);

@@ -172,25 +172,6 @@ static const char *reads_of(const clf_gemm_args *args, const tile_walk *w)
     return w->is_k_inner || w->lines % 4 == 0 ? clfi_gemm_reads(args, w->operand, inner, outer, 4) : "ELEMENTS";
 }
 
-static bool is_c_vector(const clf_gemm_args *args)
-{
-    const clf_gemm_operand *const operands[] = {&args->c, &args->residual};
-    bool is = args->n % 4 == 0 && args->column_block % 4 == 0 && args->block_stride % 4 == 0;
-    for (size_t i = 0; i < COUNT(operands); i++)
-        is = is && (!operands[i]->buffer || (operands[i]->dtype == CLF_F32 && operands[i]->column_stride == 1 &&
-                                             clfi_gemm_begins_at(args, operands[i], operands[i]->row_stride, 4)));
-    return is;
-}
-
-/* Whether the offsets inside a tile and a slice stay below 2^32 elements. */
-static bool is_near(const tile_walk *w, int64_t tile, int64_t slice)
-{
-    uint64_t lines, depth, sum;
-    return !__builtin_mul_overflow((uint64_t)tile, (uint64_t)w->line_stride, &lines) &&
-           !__builtin_mul_overflow((uint64_t)slice, (uint64_t)w->k_stride, &depth) && !__builtin_add_overflow(lines, depth, &sum) &&
-           sum <= UINT32_MAX;
-}
-
 static clf_status launch_tiles(clf_context *context, const variant *of, const clf_gemm_args *args, const clf_tile *tile)
 {
     const int *v = tile->value;
@@ -214,8 +195,10 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
     clfi_spec_int(&spec, "IS_B_K_INNER", wb.is_k_inner);
     clfi_spec_text(&spec, "A_READS", reads_of(args, &wa));
     clfi_spec_text(&spec, "B_READS", reads_of(args, &wb));
-    clfi_spec_int(&spec, "C_VECTOR", is_c_vector(args));
-    clfi_spec_text(&spec, "OFFSET_T", is_near(&wa, tile_m, v[SLICE]) && is_near(&wb, tile_n, v[SLICE]) ? "uint" : "ulong");
+    clfi_spec_int(&spec, "C_VECTOR", clfi_gemm_is_c_aligned(args));
+    const bool is_near = clfi_gemm_is_near(tile_m, wa.line_stride, v[SLICE], wa.k_stride) &&
+                         clfi_gemm_is_near(tile_n, wb.line_stride, v[SLICE], wb.k_stride);
+    clfi_spec_text(&spec, "OFFSET_T", is_near ? "uint" : "ulong");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);

@@ -64,6 +64,23 @@ static bool big_product_on_gpu(const clf_context *context, const void *args)
            products >= 1e7;
 }
 
+static bool has_matrix_unit(const clf_device_caps *caps)
+{
+    return caps->matrix_unit != CLFI_MATRIX_NONE;
+}
+
+/* Products that fill tiles of a matrix unit. */
+static bool tiles_on_gpu(const clf_context *context, const void *args)
+{
+    const clf_gemm_args *gemm = args;
+    return on_gpu(context, args) && gemm->m >= 64 && gemm->n >= 64 && gemm->k >= 32;
+}
+
+static bool tiles_on_strong_unit(const clf_context *context, const void *args)
+{
+    return tiles_on_gpu(context, args) && context->device.caps.strong_matrix_unit;
+}
+
 /* Sharing a row between work-items pays where its keys are adjacent; otherwise neighbouring rows are read together, unless they are too few
  * to keep the device busy: 1,024 of 4,096 keys took an H200 1.08 ms, and shared 0.15 ms; 16,384 of 256 keys 0.05 ms, and shared 0.14. */
 static bool shared_rows_on_gpu(const clf_context *context, const void *args)
@@ -104,6 +121,12 @@ static const clf_engine gemm[] = {
      clfi_gemm_staged_run, NULL, &rows, NULL},
     {"interleaved", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
      clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &rows, NULL},
+    {"matrix", CLF_PRECISION_MEDIUM, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_supports, tiles_on_gpu, clfi_gemm_matrix_run,
+     &clfi_gemm_matrix_tiling, &rows,
+     "products of 4,096 random numbers on an H100: off by 2.3e-3 in the mean square, by 1.9e-4 of the sum of their sizes at most"},
+    {"matrix_split", CLF_PRECISION_HIGH, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_split_supports, tiles_on_strong_unit,
+     clfi_gemm_matrix_split_run, &clfi_gemm_matrix_split_tiling, &rows,
+     "products of 4,096 random numbers on an H100: off by 4.4e-6 in the mean square, by 3.9e-7 of the sum of their sizes at most"},
     {"bytes", CLF_PRECISION_MEDIUM, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_bytes_run, NULL, &bundles,
      "SmolLM2-135M Q4_1: perplexity of three texts 0.25 to 0.7 % higher, logits up to 32 off by 1.1 at most, 0.19 in the mean square"},
     {"byte_pairs", CLF_PRECISION_HIGH, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_byte_pairs_run, NULL,

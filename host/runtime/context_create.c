@@ -148,6 +148,20 @@ static clf_status create_own(bool profiles, clf_context *context)
     return profiles ? clfi_profile_create(&context->profile) : CLF_OK;
 }
 
+/* CLF_MATRIX_UNIT=AMD_CDNA: that unit, emulated, in place of the device's own. */
+static clf_status set_matrix_unit(clf_context *context)
+{
+    const char *name = getenv("CLF_MATRIX_UNIT");
+    if (!name || !name[0])
+        return CLF_OK;
+    context->device.caps.matrix_unit = clfi_matrix_unit_from_name(name);
+    context->device.caps.emulates_matrix_unit = context->device.caps.strong_matrix_unit = true;
+    if (context->device.caps.matrix_unit == CLFI_MATRIX_NONE)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: unknown unit \"%s\" (%s, for example)", name,
+                 clfi_matrix_unit_info(CLFI_MATRIX_NVIDIA_BF16)->macro);
+    return CLF_OK;
+}
+
 /* Everything but device, OpenCL context and queue. */
 static clf_status create_parts(const clf_context_params *params, clf_context *context)
 {
@@ -160,6 +174,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     context->precision = params->precision;
     set_log(context, params);
     CLF_TRY(clfi_budget_set(context, params->launch_ms));
+    CLF_TRY(set_matrix_unit(context));
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));
     CLF_TRY(clfi_shared_create(&context->shared));
     context->is_stuck = &context->shared->is_stuck;

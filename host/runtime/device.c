@@ -119,6 +119,28 @@ static const char *refusal(survey *s, const clf_device *device)
     return strcmp(device->info.platform_name, CLFI_POCL_PLATFORM) == 0 ? clfi_pocl_link_trouble() : "";
 }
 
+/* Drivers that do not know a question leave 0. */
+static void find_matrix_unit(const char *extensions, clf_device *device)
+{
+    enum { NVIDIA_MAJOR = 0x4000, NVIDIA_MINOR = 0x4001, SUB_GROUP_SIZES = 0x4108, MOST_SIZES = 8 };
+    clf_matrix_unit_signs signs = {.platform = device->info.platform_name, .device = device->info.name, .extensions = extensions};
+    cl_uint major = 0, minor = 0;
+    size_t sizes[MOST_SIZES] = {0}, bytes = 0;
+    if (has_word(extensions, "cl_nv_device_attribute_query") &&
+        clGetDeviceInfo(device->id, NVIDIA_MAJOR, sizeof major, &major, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(device->id, NVIDIA_MINOR, sizeof minor, &minor, NULL) == CL_SUCCESS) {
+        signs.nvidia_major = major;
+        signs.nvidia_minor = minor;
+    }
+    if (has_word(extensions, "cl_intel_required_subgroup_size") &&
+        clGetDeviceInfo(device->id, SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
+        for (size_t i = 0; i < bytes / sizeof *sizes && i < MOST_SIZES; i++)
+            if (signs.least_subgroup == 0 || sizes[i] < signs.least_subgroup)
+                signs.least_subgroup = (unsigned)sizes[i];
+    device->caps.matrix_unit = clfi_matrix_unit_of(&signs);
+    device->caps.strong_matrix_unit = clfi_matrix_unit_is_strong(device->caps.matrix_unit, &signs);
+}
+
 static clf_status query_extensions(survey *s, clf_device *device)
 {
     char *extensions;
@@ -127,6 +149,7 @@ static clf_status query_extensions(survey *s, clf_device *device)
     device->info.has_fp64 = has_word(extensions, "cl_khr_fp64");
     device->info.has_subgroups = has_word(extensions, "cl_khr_subgroups") || has_word(extensions, "cl_intel_subgroups");
     device->info.has_integer_dot = has_word(extensions, "cl_khr_integer_dot_product");
+    find_matrix_unit(extensions, device);
     free(extensions);
     return CLF_OK;
 }

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "clformer/device.h"
+#include "runtime/matrix_unit.h"
 
 /* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
 typedef struct clf_device_caps {
@@ -34,6 +35,9 @@ typedef struct clf_device_caps {
     bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
     bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
     int unit_lanes;        /* multiply-adds of floats that a compute unit begins in a clock, at least */
+    clf_matrix_unit matrix_unit;
+    bool strong_matrix_unit;   /* at least four times as fast as float32 */
+    bool emulates_matrix_unit; /* its instruction is replaced by ordinary arithmetic: for tests */
     uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */
     int graph_group;       /* work-items of each: 1 on CPUs; on GPUs as many as work-groups of its kernels have */
     int graph_rows;        /* of a step at most for which a graph is worth it */

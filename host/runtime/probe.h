@@ -12,6 +12,7 @@ typedef enum clf_probe {
     CLFI_PROBE_BYTE_DOT,    /* products of bytes by a processor's instruction (byte_dot.cl) */
     CLFI_PROBE_NATIVE_EXP2, /* powers of two by a GPU's instruction (attention_group.cl) */
     CLFI_PROBE_HALF,        /* multiply-adds in half precision (half_four.cl) */
+    CLFI_PROBE_MATRIX,      /* products of a matrix unit (matrix_unit.cl) */
     CLFI_PROBE_COUNT
 } clf_probe;
 

@@ -200,9 +200,56 @@ static bool halves_are_right(const clf_probe_run *run, const clf_probe_word *x, 
     return true;
 }
 
+/* Products of blocks on a matrix unit. x: for each work-group 16 rows of A and 16 columns of B, MATRIX_K numbers each. y: 16 x 16
+ * results. */
+enum { MATRIX_GROUPS = 2, MATRIX_SIDE = 16, MATRIX_K = 32, MATRIX_X = 2 * MATRIX_SIDE * MATRIX_K, MATRIX_Y = MATRIX_SIDE * MATRIX_SIDE };
+_Static_assert(MATRIX_GROUPS *MATRIX_X <= CLFI_PROBE_WORDS, "both operands of each group");
+
+static bool claims_matrix(const clf_device_caps *caps)
+{
+    return caps->matrix_unit != CLFI_MATRIX_NONE;
+}
+
+static clf_probe_run run_matrix(const clf_device_caps *caps)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("probe_matrix.cl", "probe_matrix");
+    clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
+    return (clf_probe_run){spec, MATRIX_GROUPS, clfi_matrix_unit_info(caps->matrix_unit)->lanes, MATRIX_GROUPS * MATRIX_X,
+                           MATRIX_GROUPS * MATRIX_Y};
+}
+
+/* The first group gets small integers, whose sums are exact in any order; so an element in a wrong place shows. In the second one every sum
+ * is 1 from the first half of k, and on the diagonal the second half adds 1.5 x 2^-24. */
+static void fill_matrix(const clf_probe_run *run, clf_probe_word *x)
+{
+    for (int i = 0; i < run->x_words; i++)
+        x[i].real = i < MATRIX_X ? (float)((i * 37 + i / MATRIX_K * 11) % 31 - 15) : 0.0f;
+    for (int line = 0; line < 2 * MATRIX_SIDE; line++) {
+        clf_probe_word *own = x + MATRIX_X + line * MATRIX_K;
+        own[0].real = 1.0f;
+        own[MATRIX_K / 2 + line % MATRIX_SIDE].real = line < MATRIX_SIDE ? 1.5f * 0x1p-12f : 0x1p-12f;
+    }
+}
+
+/* Exact, or rounded to either side. */
+static bool products_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
+{
+    for (int i = 0; i < run->y_words; i++) {
+        const clf_probe_word *a = x + i / MATRIX_Y * MATRIX_X + i % MATRIX_Y / MATRIX_SIDE * MATRIX_K;
+        const clf_probe_word *b = x + i / MATRIX_Y * MATRIX_X + (MATRIX_SIDE + i % MATRIX_SIDE) * MATRIX_K;
+        double sum = 0;
+        for (int k = 0; k < MATRIX_K; k++)
+            sum += (double)a[k].real * (double)b[k].real;
+        if (!(fabs((double)y[i].real - sum) <= (i < MATRIX_Y ? 0 : 0x1p-23)))
+            return false;
+    }
+    return true;
+}
+
 const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
     [CLFI_PROBE_SUBGROUPS] = {"sub-group sums", claims_subgroups, run_subgroups, fill_subgroups, sums_are_right},
     [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
     [CLFI_PROBE_NATIVE_EXP2] = {"native_exp2", claims_native_exp2, run_native_exp2, fill_native_exp2, powers_are_right},
+    [CLFI_PROBE_MATRIX] = {"matrix unit", claims_matrix, run_matrix, fill_matrix, products_are_right},
     [CLFI_PROBE_HALF] = {"half precision", claims_half, run_half, fill_half, halves_are_right},
 };

@@ -6,7 +6,7 @@
 #include "runtime/kernel_spec.h"
 #include "runtime/probe.h"
 
-enum { CLFI_PROBE_WORDS = 1536 };
+enum { CLFI_PROBE_WORDS = 2048 };
 
 /* Elements of both buffers. */
 typedef union clf_probe_word {

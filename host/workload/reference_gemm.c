@@ -80,11 +80,12 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
 }
 
 /* Products in half precision (gemm_tiled.cl) round both operands, four times in a chain of multiply-adds, and the sum of two chains:
- * 7 x 2^-11 or 3.4e-3. Below 2^-14 they lose up to 2^-25 instead, an operand times the other one. */
+ * 7 x 2^-11 or 3.4e-3. Below 2^-14 they lose up to 2^-25 instead, an operand times the other one. Matrix units (gemm_matrix.cl) round both
+ * operands to bfloat16, 2^-8 each; to sums of two of them 2^-17 each, and leave out the product of the second ones, 2^-16. */
 clfi_ref_loss clfi_ref_gemm_loss(clf_precision precision)
 {
     static const clfi_ref_loss losses[] = {
-        [CLF_PRECISION_HIGHEST] = {0, 0}, [CLF_PRECISION_HIGH] = {1e-5, 0}, [CLF_PRECISION_MEDIUM] = {4e-3, 3 * 0x1p-25}};
+        [CLF_PRECISION_HIGHEST] = {0, 0}, [CLF_PRECISION_HIGH] = {0x1.01p-15, 0}, [CLF_PRECISION_MEDIUM] = {0x1.01p-7, 3 * 0x1p-25}};
     return losses[precision];
 }
 

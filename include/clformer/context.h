@@ -21,10 +21,14 @@ typedef struct clf_context clf_context;
  * keeps more may be. */
 typedef enum clf_precision {
     CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
-    CLF_PRECISION_HIGH,    /* relative error about 1e-5: with quantised weights, inputs as integers of 16 bits, 32 to a scale */
-    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: with quantised weights, inputs as integers of 8 bits, 32 to a scale; on GPUs with
-                              cl_khr_fp16, inputs and sums of up to eight products in float16, where a result that needs numbers from 65520
-                              on is NaN, and products below 2^-14 lose up to 2^-25 (|a| + |b| + 1) each */
+    CLF_PRECISION_HIGH,    /* relative error about 1e-5: with quantised weights, inputs as integers of 16 bits, 32 to a scale; on matrix
+                              units of GPUs, operands as sums of two bfloat16 (float16 on Turing), 2^-15 of the sum of the products' sizes
+                              at most, and a result that needs an infinity is NaN */
+    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: with quantised weights, inputs as integers of 8 bits, 32 to a scale; on matrix
+                              units of GPUs, operands as bfloat16 (float16 on Turing), 2^-7 of the sum of the products' sizes at most, and
+                              a result that needs an infinity (of float16: a number from 65520 on) is NaN; on other GPUs with cl_khr_fp16,
+                              inputs and sums of up to eight products in float16, where a result that needs numbers from 65520 on is NaN,
+                              and products below 2^-14 lose up to 2^-25 (|a| + |b| + 1) each */
 } clf_precision;
 
 /* "highest", "high" or "medium"; "?" for anything else. */

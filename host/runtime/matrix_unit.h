@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix units of GPUs that kernels can reach (cl/gpu/matrix_unit.cl), and which of them a device has. */
+#ifndef CLFI_RUNTIME_MATRIX_UNIT_H
+#define CLFI_RUNTIME_MATRIX_UNIT_H
+
+#include <stdbool.h>
+
+#include "runtime/kernel_spec.h"
+
+/* id, lanes of a wave, name, whether its numbers are float16 (else bfloat16), whether a product was verified on hardware. */
+#define CLFI_MATRIX_UNIT_MAP(X)                                    \
+    X(NVIDIA_F16, 32, "NVIDIA mma float16", true, true)            \
+    X(NVIDIA_BF16, 32, "NVIDIA mma bfloat16", false, true)         \
+    X(AMD_GFX11, 32, "AMD RDNA 3 wmma bfloat16", false, false)     \
+    X(AMD_GFX12, 32, "AMD RDNA 4 wmma bfloat16", false, false)     \
+    X(AMD_CDNA, 64, "AMD CDNA mfma bfloat16", false, false)        \
+    X(INTEL_16, 16, "Intel dpas bfloat16, 16 lanes", false, false) \
+    X(INTEL_8, 8, "Intel dpas bfloat16, 8 lanes", false, false)
+
+typedef enum clf_matrix_unit {
+    CLFI_MATRIX_NONE,
+#define X(id, lanes, name, is_f16, is_verified) CLFI_MATRIX_##id,
+    CLFI_MATRIX_UNIT_MAP(X)
+#undef X
+        CLFI_MATRIX_COUNT
+} clf_matrix_unit;
+
+typedef struct clf_matrix_unit_info {
+    const char *macro; /* UNIT of matrix_unit.cl */
+    int lanes;
+    const char *name; /* for people */
+    bool is_f16, is_verified;
+} clf_matrix_unit_info;
+
+/* Static storage; the row of NONE is empty. */
+const clf_matrix_unit_info *clfi_matrix_unit_info(clf_matrix_unit unit);
+
+/* The unit of that macro's name; NONE: there is no such. */
+clf_matrix_unit clfi_matrix_unit_from_name(const char *macro);
+
+/* Macros UNIT and IS_EMULATED. */
+void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_emulated);
+
+/* What tells a device's unit. */
+typedef struct clf_matrix_unit_signs {
+    const char *platform, *device, *extensions;
+    unsigned nvidia_major, nvidia_minor; /* compute capability (cl_nv_device_attribute_query); 0: the driver does not tell */
+    unsigned least_subgroup;             /* of CL_DEVICE_SUB_GROUP_SIZES_INTEL; 0: the driver does not tell */
+} clf_matrix_unit_signs;
+
+/* Whether the unit multiplies at least four times as fast as the device's float32 instructions, so that three products are worth it: the
+ * units of data centres and of Turing, and Intel's. By published peaks. */
+bool clfi_matrix_unit_is_strong(clf_matrix_unit unit, const clf_matrix_unit_signs *signs);
+
+/* By drivers whose compilers know the unit's instruction. */
+clf_matrix_unit clfi_matrix_unit_of(const clf_matrix_unit_signs *signs);
+
+#endif
