@@ -243,20 +243,7 @@ typedef struct eight_weights {
     float4 even, odd;
 } eight_weights;
 
-inline eight_weights eight_row_weights(__global const uchar *row, uint c)
-{
-    __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;
-    const uint e = c & (BLOCK_WEIGHTS - 1);
-    const float factor = block_factor(block, e), minimum = block_minimum(block, e);
-    int4 even_integers, odd_integers;
-    eight_integers(block, e, &even_integers, &odd_integers);
-    eight_weights w;
-    w.even = convert_float4(even_integers - ZERO) * factor - minimum;
-    w.odd = convert_float4(odd_integers - ZERO) * factor - minimum;
-    return w;
-}
-
-/* The same in two steps, so that a kernel can do something else while the bytes are under way. */
+/* Their bytes, and what these stand for: between the two a kernel can do something else while the bytes are under way. */
 inline stored_eight load_eight(__global const uchar *row, uint c, bool is_aligned)
 {
     __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "op/embedding.h"
 #include "op/engines.h"
 #include "op/linear.h"
@@ -80,7 +81,8 @@ typedef struct quantised_case {
     clf_activation activation;
 } quantised_case;
 
-static void check_case(clf_context *context, const quantised_case *one, const char *engine, float most)
+/* `later`: the engine that runs the product, where it is another one than that which the weight is packed for; NULL: the same. */
+static void check_case(clf_context *context, const quantised_case *one, const char *engine, const char *later, float most)
 {
     char id[128];
     rng r = {(uint64_t)(one->m * 8191 + one->k + one->type[0])};
@@ -111,6 +113,9 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
     if (clfi_linear_create(context, one->parts, weights, one->has_bias ? biases : NULL, &linear) != CLF_OK)
         fail_msg("%s: %s", id, clf_last_error());
     CHECK_OK(clf_context_finish(context));
+    char *const packing = context->engines;
+    if (later)
+        CHECK_OK(clfi_strdup(later, &context->engines));
     linear_check_run(context, linear,
                      &(linear_check){.id = id,
                                      .m = one->m,
@@ -124,10 +129,14 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
                                      .column_block = one->column_block,
                                      /* Sums of integers times x, up to some 20 times the weights' own where a zero or a minimum is
                                       * taken from them. */
-                                     .slack = 40,
+                                     .slack = later ? 2 : 40, /* beside the bound of a lower precision they are small */
+                                     .precision = later ? context->precision : CLF_PRECISION_HIGHEST,
                                      .round = round_groups,
                                      .most = most},
                      &r);
+    if (later)
+        free(context->engines);
+    context->engines = packing;
     for (int p = 0; p < one->parts; p++) {
         destroy(&weight[p]);
         operand_destroy(&bias[p]);
@@ -165,7 +174,7 @@ static bool check_engine(const clf_engine *engine)
             continue; /* not an engine for this device */
         takes_any = true;
         for (size_t i = 0; i < count; i++)
-            check_case(context, &cases[i], forced, most);
+            check_case(context, &cases[i], forced, NULL, most);
     }
     clf_context_destroy(context);
     return takes_any;
@@ -180,6 +189,23 @@ static void test_linear(void **state)
         if (clfi_gemm_is_of_blocks(table->engines[e].gemm->form))
             ran += check_engine(&table->engines[e]);
     CHECK(ran > 0, "no engine of this device takes blocks");
+}
+
+/* Engines of a matrix unit, which multiply weights that another engine packed as they are stored. */
+static void test_matrix(void **state)
+{
+    static const char *const names[] = {"gemm=matrix", "gemm=matrix_split"};
+    static const clf_precision precisions[] = {CLF_PRECISION_MEDIUM, CLF_PRECISION_HIGH};
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        clf_context *context = precise_context("gemm=blocks", precisions[e]);
+        for (size_t t = 0; context->device.caps.matrix_unit != CLFI_MATRIX_NONE && t < COUNT(types); t++) {
+            const quantised_case one = {.m = 41, .k = 512, .parts = 2, .n = {35, 24}, .type = {types[t], types[t]}, .has_bias = true,
+                                        .has_residual = true};
+            check_case(context, &one, names[e], names[e], 0);
+        }
+        clf_context_destroy(context);
+    }
 }
 
 /* Of a sum of some hundred products, relative to the sum of their magnitudes: several times what roundings to nearest add up to. */
@@ -338,7 +364,7 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear), cmocka_unit_test(test_gated),
+        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear), cmocka_unit_test(test_gated),  cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_extremes),    cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
