@@ -88,7 +88,7 @@ static const srv_route routes[] = {
     {"GET", "/health", SRV_TEI, true, health},
     {"GET", "/ping", SRV_TEI, true, health},
     {"GET", "/metrics", SRV_OPENAI, true, metrics},
-    {"GET", "/", SRV_OPENAI, true, page},
+    {"GET", "/", SRV_OPENAI, false, page},
     {"POST", "/", SRV_TEI, false, srv_tei_root},
     {"GET", "/v1/models", SRV_OPENAI, false, srv_openai_models},
     {"GET", "/v1/models/*", SRV_OPENAI, false, srv_openai_model},

@@ -154,7 +154,8 @@ def test_key():
                 fail(f"{headers}: {found} {content}")
             if answered["Access-Control-Allow-Origin"] != "https://example.org":
                 fail(f"--cors: {answered.items()}")
-        if server.ask("GET", "/health")[0] != 200 or server.ask("GET", "/v1/models")[0] != 401 or server.ask("GET", "/none")[0] != 401:
+        if server.ask("GET", "/health")[0] != 200 or server.ask("GET", "/v1/models")[0] != 401 or server.ask("GET", "/none")[0] != 401 or \
+                server.ask("GET", "/")[0] != 401:
             fail("the key and the other routes")
         server.stop()
         if "sesame" in server.log() or not all(json.loads(line) for line in server.log().splitlines()):

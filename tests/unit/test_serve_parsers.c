@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What the server reads and writes without a device: headers, fields of requests, numbers as text and base64. */
+#include "serve/fields.h"
+#include "serve/headers.h"
+#include "serve/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/json.h"
+#include "support/check.h"
+
+typedef struct header {
+    const char *name, *value;
+} header;
+
+static srv_fault fault_of(const header *list, size_t count, bool is_modern)
+{
+    srv_headers headers = {.bytes = 0};
+    srv_error error = {.fault = SRV_FAULT_NONE};
+    for (size_t i = 0; i < count; i++)
+        srv_headers_take(&headers, list[i].name, list[i].value);
+    if (srv_headers_check(&headers, is_modern, &error))
+        srv_headers_check_type(&headers, &error);
+    return error.fault;
+}
+
+#define FAULT(is_modern, ...) fault_of((const header[]){__VA_ARGS__}, COUNT(((const header[]){__VA_ARGS__})), is_modern)
+
+static void test_headers(void **state)
+{
+    (void)state;
+    assert_int_equal(FAULT(true, {"Host", "a"}), SRV_FAULT_NONE);
+    assert_int_equal(FAULT(false, {"Accept", NULL}), SRV_FAULT_NONE);
+    assert_int_equal(FAULT(true, {"Accept", ""}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"host", "a"}, {"HOST", "a"}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length", "5"}, {"content-length", "5"}), SRV_FAULT_MESSAGE);
+    static const char *const lengths[] = {"", "+5", "-5", "5 5", "0x5", "5,5", "9999999999999999999"};
+    for (size_t i = 0; i < COUNT(lengths); i++)
+        assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length", lengths[i]}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Transfer-Encoding", "gzip, chunked"}), SRV_FAULT_NOT_BUILT);
+    assert_int_equal(FAULT(false, {"Transfer-Encoding", "chunked"}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length ", "5"}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Expect", "200-ok"}), SRV_FAULT_EXPECTATION);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Type", "Application/JSON ; charset=utf-8"}), SRV_FAULT_NONE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Type", "application/json5"}), SRV_FAULT_MEDIA);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Encoding", "gzip"}), SRV_FAULT_MEDIA);
+}
+
+static bool opens(const char *authorization, const char *key)
+{
+    srv_headers headers = {.bytes = 0};
+    if (authorization)
+        srv_headers_take(&headers, "Authorization", authorization);
+    return srv_headers_have_key(&headers, key);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    assert_true(opens("Bearer sesame", "sesame"));
+    assert_true(opens("bearer sesame", "sesame"));
+    static const char *const wrong[] = {NULL,          "", "Bearer", "Bearer ", "Bearer sesam", "Bearer sesamesesame", "Bearer Sesame",
+                                        "Basic sesame"};
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_false(opens(wrong[i], "sesame"));
+    srv_headers headers = {.bytes = 0};
+    srv_headers_take(&headers, "Host", "a:80");
+    assert_false(srv_headers_are_foreign(&headers, NULL));
+    srv_headers_take(&headers, "Origin", "http://b");
+    assert_true(srv_headers_are_foreign(&headers, NULL));
+    assert_true(srv_headers_are_foreign(&headers, "http://c"));
+    assert_false(srv_headers_are_foreign(&headers, "http://b"));
+    assert_false(srv_headers_are_foreign(&headers, "*"));
+    srv_headers_take(&headers, "Origin", "http://A:80");
+    assert_false(srv_headers_are_foreign(&headers, NULL));
+    srv_headers_take(&headers, "Origin", "null");
+    assert_true(srv_headers_are_foreign(&headers, NULL));
+}
+
+static json_t *body_of(const char *text, srv_error *error)
+{
+    json_t *body = NULL;
+    *error = (srv_error){.fault = SRV_FAULT_NONE};
+    return srv_parse_body(text, strlen(text), &body, error) ? body : NULL;
+}
+
+static void test_fields(void **state)
+{
+    static const srv_unbuilt unbuilt[] = {{"n", SRV_ONLY_ONE}, {"format", SRV_ONLY_TEXT_FORMAT}, {"tools", SRV_ONLY_EMPTY}};
+    srv_error error;
+    int64_t whole;
+    double number;
+    bool flag;
+    const char *word;
+    (void)state;
+    json_t *body =
+        body_of("{\"a\": 5, \"b\": 2.5, \"c\": true, \"d\": null, \"e\": \"t\", \"f\": \"\\u0000\", \"n\": 1, \"tools\": []}", &error);
+    assert_non_null(body);
+    assert_true(srv_read_int(body, "a", 1, 5, 0, &whole, &error) && whole == 5);
+    assert_true(srv_read_int(body, "d", 1, 5, 3, &whole, &error) && whole == 3);
+    assert_false(srv_read_int(body, "a", 1, 4, 0, &whole, &error));
+    assert_string_equal(error.param, "a");
+    assert_non_null(strstr(error.message, "from 1 to 4"));
+    assert_false(srv_read_int(body, "b", 1, 5, 0, &whole, &error) || srv_read_int(body, "c", 1, 5, 0, &whole, &error));
+    assert_true(srv_read_number(body, "b", 0, 3, 0, &number, &error) && number == 2.5);
+    assert_false(srv_read_number(body, "e", 0, 3, 0, &number, &error) || srv_read_number(body, "c", 0, 3, 0, &number, &error));
+    assert_true(srv_read_bool(body, "c", false, &flag, &error) && flag);
+    assert_false(srv_read_bool(body, "a", false, &flag, &error));
+    assert_true(srv_read_word(body, "e", &word, &error) && strcmp(word, "t") == 0);
+    assert_false(srv_read_word(body, "f", &word, &error) || srv_read_word(body, "a", &word, &error));
+    assert_true(srv_check_unbuilt(body, unbuilt, COUNT(unbuilt), &error));
+    json_decref(body);
+    body = body_of("{\"n\": 1, \"format\": {\"type\": \"json\"}}", &error);
+    assert_false(srv_check_unbuilt(body, unbuilt, COUNT(unbuilt), &error));
+    assert_string_equal(error.param, "format");
+    json_decref(body);
+    static const char *const broken[] = {"", "[]", "{\"a\": NaN}", "{\"a\": 1, \"a\": 1}", "{} {}", "{\"a\": \"\\ud800\"}"};
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        assert_null(body_of(broken[i], &error));
+        assert_int_equal(error.fault, SRV_FAULT_INVALID);
+    }
+}
+
+static void test_messages(void **state)
+{
+    srv_error error;
+    char long_text[2000];
+    (void)state;
+    memset(long_text, 'a', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    for (size_t i = 0; i + 1 < sizeof long_text; i += 2)
+        memcpy(long_text + i, "\xc3\xa9", 2); /* a cut may not leave half of it */
+    long_text[sizeof long_text - 1] = '\0';
+    for (int shift = 0; shift < 2; shift++) {
+        srv_refuse(&error, SRV_FAULT_INVALID, NULL, "%s%s", shift ? "x" : "", long_text);
+        assert_null(strchr(error.message, '?'));
+        assert_true(strlen(error.message) > SRV_MESSAGE_BYTES - 4);
+    }
+    srv_refuse(&error, SRV_FAULT_INVALID, "a", "a\x1b[31m");
+    assert_string_equal(error.message, "a?[31m");
+}
+
+static void test_numbers(void **state)
+{
+    static const float rows[] = {0.25f, -1, 1e-30f, 16777217, 0};
+    static const char *const coded[] = {"\"\"", "\"AACAPg==\"", "\"AACAPgAAgL8=\"", "\"AACAPgAAgL9gQqIN\""};
+    clf_str text = CLF_STR_INIT;
+    float unit[] = {3, 4}, zeros[] = {0, 0};
+    (void)state;
+    assert_int_equal(srv_write_numbers(rows, 4, &text), CLF_OK);
+    assert_string_equal(clfi_str_text(&text), "[0.25,-1,1e-30,16777216]");
+    clfi_str_free(&text);
+    for (size_t i = 0; i < COUNT(coded); i++) {
+        assert_int_equal(srv_write_base64(rows, i, &text), CLF_OK);
+        assert_string_equal(clfi_str_text(&text), coded[i]);
+        clfi_str_free(&text);
+    }
+    srv_normalise(unit, 2);
+    srv_normalise(zeros, 2);
+    assert_true(unit[0] == 0.6f && unit[1] == 0.8f && zeros[0] == 0);
+    assert_true(srv_sigmoid(0) == 0.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_keys), cmocka_unit_test(test_fields),
+                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
