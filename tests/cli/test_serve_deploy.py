@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The examples of host/serve/deploy: they parse, their command lines are ones that the program takes, and their packages are README's.
+test_serve_deploy.py PROGRAM DATA"""
+import configparser
+import os
+import re
+import shlex
+
+from runs import clformer, data, fail, finish
+
+project = os.path.join(data, "..", "..")
+
+
+def read(*names):
+    with open(os.path.join(project, *names), encoding="utf-8") as file:
+        return file.read()
+
+
+def takes(words):
+    """Whether the program knows these options: --help at the end of a line that it refuses would not be reached."""
+    done = clformer(*words, "--help")
+    return done.returncode == 0 and all(option in done.stdout for option in re.findall(r"--[a-z-]+", " ".join(words)))
+
+
+unit = configparser.ConfigParser(interpolation=None)
+unit.optionxform = str
+unit.read_string(read("host", "serve", "deploy", "clformer.service"))
+command = shlex.split(unit["Service"]["ExecStart"])
+if unit["Service"]["Type"] != "notify" or os.path.basename(command[0]) != "clformer" or not takes(command[1:]):
+    fail("clformer.service:", command)
+container = read("host", "serve", "deploy", "Containerfile")
+for line in re.findall(r"^# podman run .* clformer (serve .*)$", container, re.M):
+    if not takes(shlex.split(line)):
+        fail("Containerfile:", line)
+packages = set(re.findall(r"\b[a-z0-9-]+-(?:dev|headers)\b", container.partition("COPY")[0]))
+missing = {name for name in re.findall(r"\b[a-z0-9-]+-(?:dev|headers)\b", read("README.md")) if not name.startswith("libcmocka")} - packages
+if missing or "HEALTHCHECK" not in container or not re.search(r"^USER clformer$", container, re.M):
+    fail("Containerfile lacks", missing)
+for name in ("nginx.conf", "haproxy.cfg", "Caddyfile"):
+    text = read("host", "serve", "deploy", name)
+    if text.count("{") != text.count("}") or "8080" not in text or not re.search("least_?conn", text):
+        fail(name)
+if "GET /health" not in read("host", "serve", "deploy", "haproxy.cfg"):
+    fail("haproxy.cfg does not ask for /health")
+finish()
