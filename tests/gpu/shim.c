@@ -4,8 +4,11 @@
  * CLF_TEST_GPU_IDLE=1 leaves them out: then launches can be counted at sizes that would take minutes. With CLF_TEST_GPU_LOG=FILE every
  * launch, every refusal and the parameters of every program of CLBlast's are appended to FILE, a line each:
  *
- *     launch KERNEL GLOBAL0 GLOBAL1 GLOBAL2 LOCAL0 LOCAL1 LOCAL2 LOCAL_BYTES      program KERNEL_OPTIONS
- *     refused WHAT ...                                                           clblast NAME=VALUE NAME=VALUE ... */
+ *     launch KERNEL GLOBAL0 GLOBAL1 GLOBAL2 LOCAL0 LOCAL1 LOCAL2 LOCAL_BYTES MS   program KERNEL_OPTIONS
+ *     refused WHAT ...                                                           clblast NAME=VALUE NAME=VALUE ...
+ *
+ * MS: milliseconds that this GPU would take (shim_work.h). With CLF_TEST_GPU_BUDGET_MS, launches that would take more than twice as long
+ * are refused, as if its kernel driver had reset it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shim_work.h"
 #include "shown_devices.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -281,6 +285,20 @@ static cl_int judge(const shown_device *d, cl_uint rank, const size_t *global, c
     return items > d->group_size ? CL_INVALID_WORK_GROUP_SIZE : local_bytes > d->local_bytes ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
+EXPORT cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+{
+    REAL(clSetKernelArg)
+    shim_work_argument(kernel, index, size, value);
+    return real(kernel, index, size, value);
+}
+
+/* The kernels that measure the device take as long as they would there, since nothing else is run. */
+static void wait_for_rate(const char *name, double ms)
+{
+    if (strncmp(name, "rate_", 5) == 0)
+        usleep((useconds_t)(ms * 1e3));
+}
+
 EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank, const size_t *offset, const size_t *global,
                                      const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
@@ -297,12 +315,18 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
         g[i] = global[i];
         l[i] = local ? local[i] : 0;
     }
-    const cl_int refused = judge(d, rank, global, local, local_bytes);
-    note("%s %s %zu %zu %zu %zu %zu %zu %llu", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1], l[2],
-         (unsigned long long)local_bytes);
+    const double ms = shim_work_ms(d, device, kernel, name, g, l);
+    const char *budget = getenv("CLF_TEST_GPU_BUDGET_MS");
+    cl_int refused = judge(d, rank, global, local, local_bytes);
+    if (refused == CL_SUCCESS && budget && ms > 2 * strtod(budget, NULL))
+        refused = CL_OUT_OF_RESOURCES;
+    note("%s %s %zu %zu %zu %zu %zu %zu %llu %.3f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1], l[2],
+         (unsigned long long)local_bytes, ms);
     if (refused != CL_SUCCESS)
         return refused;
-    if (getenv("CLF_TEST_GPU_IDLE"))
+    if (getenv("CLF_TEST_GPU_IDLE")) {
+        wait_for_rate(name, ms);
         return clEnqueueMarkerWithWaitList(queue, wait_count, wait, event);
+    }
     return real(queue, kernel, rank, offset, global, local, wait_count, wait, event);
 }

@@ -24,6 +24,8 @@ typedef struct shown_device {
     uint32_t vector_width;                             /* of float, native and preferred */
     uint32_t alignment_bits;
     bool unified;
+    uint32_t unit_lanes;     /* multiply-adds of a compute unit in a clock; 0: launches are not timed */
+    uint32_t gib_per_second; /* of its memory */
     const char *extensions;
 } shown_device;
 
@@ -35,9 +37,9 @@ typedef struct shown_device {
 #define SHOWN_INTEL SHOWN_BASE " cl_khr_subgroups cl_intel_required_subgroup_size"
 
 /* What NVIDIA's have in common. */
-#define SHOWN_NVIDIA_GPU                                                                                                  \
-    .vendor = "NVIDIA Corporation", .vendor_id = 0x10de, .local_bytes = SHOWN_KIB(48), .group_size = 1024, .wave = 32,    \
-    .vector_width = 1, .alignment_bits = 4096, .extensions = SHOWN_NVIDIA
+#define SHOWN_NVIDIA_GPU                                                                                                                  \
+    .vendor = "NVIDIA Corporation", .vendor_id = 0x10de, .local_bytes = SHOWN_KIB(48), .group_size = 1024, .wave = 32, .vector_width = 1, \
+    .alignment_bits = 4096, .extensions = SHOWN_NVIDIA
 
 static const shown_device shown_devices[] = {
     {.key = "nvidia_turing",
@@ -94,6 +96,41 @@ static const shown_device shown_devices[] = {
      .vector_width = 1,
      .alignment_bits = 1024,
      .extensions = SHOWN_AMD},
+    {.key = "intel_gen9", /* GT2 of Skylake: 0.44 TFLOPS */
+     .name = "Intel(R) HD Graphics 530",
+     .vendor = "Intel(R) Corporation",
+     .vendor_id = 0x8086,
+     .compute_units = 24,
+     .clock_mhz = 1150,
+     .global_bytes = SHOWN_MIB(12615),
+     .largest_bytes = SHOWN_MIB(4095),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 256,
+     .wave = 16,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .unified = true,
+     .unit_lanes = 8,
+     .gib_per_second = 20,
+     .extensions = SHOWN_INTEL},
+    {.key = "amd_vega8", /* of a Ryzen 3 2200G: 1.1 TFLOPS */
+     .name = "gfx902:xnack+",
+     .vendor = "Advanced Micro Devices, Inc.",
+     .board = "AMD Radeon Vega 8 Graphics",
+     .vendor_id = 0x1002,
+     .compute_units = 8,
+     .clock_mhz = 1100,
+     .global_bytes = SHOWN_MIB(14000),
+     .largest_bytes = SHOWN_MIB(11900),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 256,
+     .wave = 64,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .unified = true,
+     .unit_lanes = 64,
+     .gib_per_second = 25,
+     .extensions = SHOWN_AMD},
     {.key = "intel_gen12",
      .name = "Intel(R) Iris(R) Xe Graphics",
      .vendor = "Intel(R) Corporation",
@@ -137,6 +174,8 @@ static const shown_device shown_devices[] = {
      .vector_width = 4,
      .alignment_bits = 1024,
      .unified = true,
+     .unit_lanes = 24,
+     .gib_per_second = 6,
      .extensions = SHOWN_BASE},
     {.key = "small_groups",
      .name = "GPU with work-groups of 64",

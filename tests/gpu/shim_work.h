@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* How long the shown GPU would take for a launch: from the sizes that the kernel was given, whatever the program itself believes. */
+#ifndef CLF_TEST_GPU_SHIM_WORK_H
+#define CLF_TEST_GPU_SHIM_WORK_H
+
+#include <CL/cl.h>
+
+#include "shown_devices.h"
+
+/* Remembers the first integers that a kernel was given. */
+void shim_work_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
+
+/* Milliseconds at half of the multiply-adds that the device has; 0 for kernels that the table does not know, and on devices that are not
+ * timed. $CLF_TEST_GPU_KEYS: keys that a query of attention sees, which no argument tells. */
+double shim_work_ms(const shown_device *d, cl_device_id device, cl_kernel kernel, const char *name, const size_t global[3],
+                    const size_t local[3]);
+
+#endif
