@@ -80,12 +80,29 @@ cl_int clfi_context_finish_queue(const clf_context *context)
     return code;
 }
 
+/* What drivers return where the device was reset, or is gone. */
+static bool is_loss(cl_int code)
+{
+    return code == CL_OUT_OF_RESOURCES || code == CL_DEVICE_NOT_AVAILABLE || code == CL_INVALID_COMMAND_QUEUE ||
+           code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+static clf_status fail_wait(const clf_context *context, cl_int code)
+{
+    const clf_launch_budget *budget = &context->budget;
+    const clf_status st = is_loss(code) ? CLF_DEVICE_LOST : CLF_DEVICE;
+    if (!budget->last_kernel)
+        CLF_FAIL(st, "clFinish: %s (%d)", clfi_cl_name(code), code);
+    CLF_FAIL(st, "clFinish: %s (%d): the last launch was %s, %.3g ms by estimate (CLF_LAUNCH_MS below %.3g makes launches shorter)",
+             clfi_cl_name(code), code, budget->last_kernel, budget->last_ns / 1e6, budget->limit_ns / 1e6);
+}
+
 clf_status clfi_context_wait(clf_context *context)
 {
     CLF_TRY(clfi_context_interrupt(context));
     const cl_int code = clfi_context_finish_queue(context);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "clFinish: %s (%d)", clfi_cl_name(code), code);
+        return fail_wait(context, code);
     if (context->is_lost && *context->is_lost)
         CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
                  context->device.info.name);

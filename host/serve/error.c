@@ -48,7 +48,7 @@ bool srv_refuse_status(srv_error *error, clf_status status, const char *param)
 {
     const srv_fault fault = status == CLF_INVALID_ARGUMENT || status == CLF_FORMAT || status == CLF_UNSUPPORTED ? SRV_FAULT_INVALID
                             : status == CLF_OUT_OF_MEMORY                                                       ? SRV_FAULT_OVERLOADED
-                            : status == CLF_DEVICE                                                              ? SRV_FAULT_DEVICE
+                            : status == CLF_DEVICE || status == CLF_DEVICE_LOST                                 ? SRV_FAULT_DEVICE
                                                                                                                 : SRV_FAULT_BACKEND;
     return srv_refuse(error, fault, param, "%s", clf_last_error());
 }

@@ -75,7 +75,8 @@ CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *pa
 CLF_API CLF_NODISCARD clf_status clf_context_create_shared(const clf_context *with, clf_context **out);
 CLF_API void clf_context_destroy(clf_context *context);
 
-/* Waits until everything enqueued has run. DEVICE: it did not. */
+/* Waits until everything enqueued has run. DEVICE: it did not. DEVICE_LOST: the driver reset the device or it is gone; what was enqueued
+ * since the last wait is void, and so are the buffers of this context and of those that share its cl_context. */
 CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 
 /* Borrowed; lives as long as the context. */

@@ -36,7 +36,8 @@ extern "C" {
     X(FORMAT, "malformed data")               /* the file is broken */              \
     X(NOT_FOUND, "not found")                 /* name something that exists */      \
     X(INTERNAL, "internal error")             /* report a bug */                    \
-    X(CANCELLED, "cancelled")                 /* the caller wanted it */
+    X(CANCELLED, "cancelled")                 /* the caller wanted it */            \
+    X(DEVICE_LOST, "device lost")             /* make a new context and do it again */
 
 typedef enum clf_status {
 #define CLF_ENUM_ROW(id, text) CLF_##id,

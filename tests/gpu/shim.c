@@ -292,6 +292,16 @@ EXPORT cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const
     return real(kernel, index, size, value);
 }
 
+/* The device is lost at the call that CLF_TEST_GPU_LOSE numbers, and stays so. */
+EXPORT cl_int clFinish(cl_command_queue queue)
+{
+    static atomic_int calls;
+    const char *lose = getenv("CLF_TEST_GPU_LOSE");
+    REAL(clFinish)
+    const cl_int code = real(queue);
+    return lose && atomic_fetch_add(&calls, 1) + 1 >= atoi(lose) ? CL_OUT_OF_RESOURCES : code;
+}
+
 /* The kernels that measure the device take as long as they would there, since nothing else is run. */
 static void wait_for_rate(const char *name, double ms)
 {

@@ -33,14 +33,14 @@ def write_zeros(name, *shape):
     return path
 
 
-def run(arguments, keys, launch_ms=""):
+def run(arguments, keys, launch_ms="", lose=""):
     """Exit status, standard error, and kernel and milliseconds of each launch that the shim let through and refused."""
     log = os.path.join(work, "log")
     if os.path.exists(log):
         os.remove(log)
     environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1",
                        CLF_CACHE_DIR="", CLF_TEST_GPU_IDLE="1", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(BUDGET_MS),
-                       CLF_LAUNCH_MS=launch_ms)
+                       CLF_LAUNCH_MS=launch_ms, **({"CLF_TEST_GPU_LOSE": lose} if lose else {}))
     environment.pop("CLF_DEVICE", None)
     done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     launches = {"launch": [], "refused": []}
@@ -63,6 +63,17 @@ def check(arguments, kernel, keys=0):
         fail(f"{arguments[:2]} without a budget: status {status}, refused {refused[:3]}: {error}")
 
 
+def check_lost(arguments, kernel):
+    """A device that is lost ends the command, whose message names the last launch and what makes launches shorter."""
+    for lose in ("1", "3"):
+        status, error, launches, _ = run(arguments, 0, lose=lose)
+        has_launched = any(name.startswith(kernel) for name, _ in launches)
+        if status != 1 or "clFinish: CL_OUT_OF_RESOURCES" not in error or (has_launched and "CLF_LAUNCH_MS below 100" not in error):
+            fail(f"{arguments[:2]}, device lost at wait {lose}: status {status}: {error}")
+    if not has_launched:
+        fail(f"{arguments[:2]}: the device was lost before {kernel} at every wait")
+
+
 with tempfile.TemporaryDirectory() as work:
     vendors = os.path.join(work, "vendors")
     os.mkdir(vendors)
@@ -75,5 +86,6 @@ with tempfile.TemporaryDirectory() as work:
     size, shape = SIZES[device]
     matrix, tokens, out = write_zeros("matrix.npy", size, size), write_zeros("tokens.npy", *shape), os.path.join(work, "out.npy")
     check(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
+    check_lost(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
     check(["op", "attention", tokens, tokens, tokens, "-o", out, "--engine", "attention=group"], "attention_group", shape[1])
 sys.exit(1 if failures else 0)

@@ -88,7 +88,7 @@ static void test_other_queue_does_not_finish(void **state)
     clf_buffer *file = wrap_file(context, "shared", path);
     const uint8_t *data = file->map->data;
     stuck = session->queue;
-    CHECK_FAILS(clf_context_finish(session), CLF_DEVICE, "clFinish: CL_OUT_OF_RESOURCES");
+    CHECK_FAILS(clf_context_finish(session), CLF_DEVICE_LOST, "clFinish: CL_OUT_OF_RESOURCES");
     clf_context_destroy(session);
     stuck = NULL;
     clfi_buffer_release(file);
