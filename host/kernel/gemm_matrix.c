@@ -232,6 +232,7 @@ static clf_status run(clf_context *context, const matrix_variant *of, const clf_
     }
     clfi_gemm_arg_result(&launch, args);
     const size_t groups[3] = {(size_t)ceil_div(args->n, tile_n), (size_t)ceil_div(args->m, tile_m), (size_t)clfi_gemm_batch_count(args)};
+    clfi_gemm_work(&launch, args);
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)(v[WAVES_M] * v[WAVES_N] * lanes_of(context)), 1, 1});
 }
 
