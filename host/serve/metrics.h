@@ -26,7 +26,6 @@
     X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                              \
     X(REFUSED, "queue_refused_total", "requests that found the queue full")                             \
     X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up")                  \
-    X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were still there") \
     X(CONNECTIONS, "connections_total", "connections that were accepted")
 
 typedef enum srv_histogram_id {
