@@ -74,13 +74,14 @@ static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
            clfi_gemm_batch_count(args);
 }
 
-/* Of a whole tile. */
+/* Of a whole tile; none is where there is no unit. */
 static bool is_possible(const clf_context *context, const matrix_variant *of, const clf_tile *tile)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int *v = tile->value, lanes = lanes_of(context), eights = 2 * v[SLICE]; /* of a row of blocks in a slice */
-    return (size_t)(v[WAVES_M] * v[WAVES_N] * lanes) <= caps->max_work_group_size && v[BLOCKS_M] * v[BLOCKS_N] <= of->most_blocks &&
-           v[BLOCKS_M] * eights % (v[WAVES_N] * lanes) == 0 && v[BLOCKS_N] * eights % (v[WAVES_M] * lanes) == 0 &&
+    return lanes > 0 && (size_t)(v[WAVES_M] * v[WAVES_N] * lanes) <= caps->max_work_group_size &&
+           v[BLOCKS_M] * v[BLOCKS_N] <= of->most_blocks && v[BLOCKS_M] * eights % (v[WAVES_N] * lanes) == 0 &&
+           v[BLOCKS_N] * eights % (v[WAVES_M] * lanes) == 0 &&
            local_bytes(of, tile, caps->emulates_matrix_unit) <= caps->local_memory_bytes;
 }
 
