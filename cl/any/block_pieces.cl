@@ -142,3 +142,9 @@ inline float run_products(uint4 bytes, uint exponent, float4 x0, float4 x1, floa
     ADD_WORD(bytes.w, x3)
     return upper * 0x1p-8f + lower;
 }
+
+/* byte_i - ZERO of a word. */
+inline float4 four_integers(uint word, uint exponent)
+{
+    return (float4)(LOWER_BYTE(word), LOWER_BYTE(word >> 8), LOWER_BYTE(word >> 16), LOWER_BYTE(word >> 24));
+}

@@ -41,6 +41,8 @@ A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
     }
 #define CLEAR(j) sum[row * WEIGHTS + j] = 0.0f;
 #define READ_PIECE(j) const block_piece piece##j = read_piece(weight##j + (long)block * BLOCK_BYTES, part);
+#if ROWS <= 2
+/* A run at once. */
 #define ADD_RUN_ROW(i)                                                                                                    \
     {                                                                                                                     \
         const int row = i;                                                                                                \
@@ -56,6 +58,66 @@ A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
         if (HAS_MINIMUM)                                                                                                  \
             sum[row * WEIGHTS + j] -= x_sum * piece##j.minimum[RUN];                                                      \
     }
+#define ADD_RUN_OF_PIECE(index)                                                   \
+    {                                                                             \
+        enum { RUN = index };                                                     \
+        __global const A_T *from = begin + (index) * RUN_DISTANCE * a_k_stride;   \
+        EACH_ROW(ADD_RUN_ROW)                                                     \
+    }
+#define ADD_PIECE EACH_WEIGHT(READ_PIECE) ADD_RUN_OF_PIECE(0) ADD_RUN_OF_PIECE(1)
+#else
+/* Four weights at once, in loops that compilers are to leave as they are: otherwise numbers of A for many rows wait in registers. So would
+ * the other run of a piece, which is therefore read for each of them. */
+#define TAKE_RUN(j)                                                                                 \
+    READ_PIECE(j)                                                                                   \
+    uint4 bytes##j = run ? piece##j.run[1] : piece##j.run[0];                                       \
+    const float factor##j = run ? piece##j.factor[1] : piece##j.factor[0];                          \
+    const float minimum##j = run ? piece##j.minimum[1] : piece##j.minimum[0];
+#define TAKE_FOUR(j)                                                                                                      \
+    const float4 w##j = four_integers(bytes##j.x, exponent);                                                              \
+    bytes##j = bytes##j.yzwx;
+#define CLEAR_RUN_ROW(i)    \
+    {                       \
+        const int row = i;  \
+        x_sum[row] = 0.0f;  \
+        EACH_WEIGHT(CLEAR_RUN) \
+    }
+#define CLEAR_RUN(j) run_sum[row * WEIGHTS + j] = 0.0f;
+#define ADD_FOUR_ROW(i)                                              \
+    {                                                                \
+        const int row = i;                                           \
+        const float4 x = READ_FOUR(0);                               \
+        x_sum[row] += HAS_MINIMUM ? sum_of_four(x) : 0.0f;           \
+        EACH_WEIGHT(ADD_FOUR)                                        \
+        from += a_row_stride;                                        \
+    }
+#define ADD_FOUR(j)                                                                  \
+    run_sum[row * WEIGHTS + j] = x.w * w##j.w + (x.z * w##j.z + (x.y * w##j.y +      \
+                                 (x.x * w##j.x + run_sum[row * WEIGHTS + j])));
+#define JOIN_RUN_ROW(i)     \
+    {                       \
+        const int row = i;  \
+        EACH_WEIGHT(JOIN_RUN) \
+    }
+#define JOIN_RUN(j)                                                        \
+    sum[row * WEIGHTS + j] += run_sum[row * WEIGHTS + j] * factor##j;      \
+    if (HAS_MINIMUM)                                                       \
+        sum[row * WEIGHTS + j] -= x_sum[row] * minimum##j;
+#define ADD_PIECE                                                                       \
+    _Pragma("unroll 1") for (int run = 0; run < 2; run++)                               \
+    {                                                                                   \
+        float run_sum[SUMS], x_sum[ROWS];                                               \
+        EACH_WEIGHT(TAKE_RUN)                                                           \
+        EACH_ROW(CLEAR_RUN_ROW)                                                         \
+        _Pragma("unroll 1") for (int four = 0; four < 4; four++)                        \
+        {                                                                               \
+            __global const A_T *from = begin + (run * RUN_DISTANCE + 4 * four) * a_k_stride; \
+            EACH_WEIGHT(TAKE_FOUR)                                                      \
+            EACH_ROW(ADD_FOUR_ROW)                                                      \
+        }                                                                               \
+        EACH_ROW(JOIN_RUN_ROW)                                                          \
+    }
+#endif
 #define KEEP_ROW(i)         \
     {                       \
         const int row = i;  \
@@ -92,18 +154,8 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
 #endif
     for (uint p = (uint)lane; p < pieces; p += LANES) {
         const uint block = p / BLOCK_PIECES, part = p % BLOCK_PIECES;
-        EACH_WEIGHT(READ_PIECE)
         __global const A_T *const begin = a + (block * BLOCK_WEIGHTS + run_column(part)) * a_k_stride;
-        {
-            enum { RUN = 0 };
-            __global const A_T *from = begin;
-            EACH_ROW(ADD_RUN_ROW)
-        }
-        {
-            enum { RUN = 1 };
-            __global const A_T *from = begin + RUN_DISTANCE * a_k_stride;
-            EACH_ROW(ADD_RUN_ROW)
-        }
+        ADD_PIECE
     }
     EACH_ROW(KEEP_ROW)
     for (int half_size = LANES / 2; half_size > 0; half_size /= 2) {

@@ -8,7 +8,7 @@
 enum {
     PIECE = 32, /* weights, as in block_pieces.cl */
     FEW_ROWS = 16,
-    GATED_ROWS = 8,
+    GATED_ROWS = 6,
     GROUP = 128,
     LANES = 32,
     LEAST_LANES = 16,

@@ -219,7 +219,7 @@ static void check_gated(const char *engine, clf_precision precision, int m)
     /* Only devices with engines for them round x. */
     const float most = context->device.caps.has_byte_dot ? most_of[precision] : 0;
     const bool has_some_types = most > 0 || (engine[0] && m > 1 && !only_small_cases());
-    const bool is_taken = m <= (context->device.caps.many_registers ? 16 : 8);
+    const bool is_taken = m <= (context->device.caps.many_registers ? 16 : 6);
     rng r = {9};
     for (size_t t = 0; t < (only_small_cases() ? 1 : sizeof types / sizeof types[0]); t++) {
         if (has_some_types && types[t] != CLF_WEIGHT_Q4_1 && types[t] != CLF_WEIGHT_Q6_K)
