@@ -311,7 +311,6 @@ run_tests() { # [--fast | --full | --faults | --debian13]
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
         part "PoCL shown as nine GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
-        part "$debian13_part" "$(minutes_of 24)" test_debian13
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-g1 -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
@@ -320,6 +319,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
         part "two threads under ThreadSanitizer (PoCL)" "$(minutes_of 2)" test_threads
         CC=clang-15 targets="fuzz clformer" configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "fuzz targets" "$(minutes_of 5)" run_ctest build-fuzz -L '^fuzz$'
+        part "$debian13_part" "$(minutes_of 24)" test_debian13_in_time "$start"
     fi
 
     finish_tests "$start"
