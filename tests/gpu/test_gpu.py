@@ -144,7 +144,7 @@ def check_pieces():
                       ["einsum", "ij,jk->ki", matrix, matrix, "-o", out], ["einsum", "ij->ji", matrix, "-o", out],
                       ["generate", os.path.join(data, "generation", "llama"), "ab", "--max-tokens", "3", "--json", "--temperature", "0"]):
         whole, results = None, []
-        for launch_ms in ("0", "0.0005"):
+        for launch_ms in ("0", "0.000001"):
             if os.path.exists(out):
                 os.remove(out)
             run = Run(arguments, launch_ms=launch_ms, tuned_cache=os.path.join(work, "pieces"))
