@@ -9,15 +9,20 @@ bool srv_refuse_memory(srv_call *call)
     return srv_refuse(&call->error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the answer");
 }
 
+bool srv_reply_body(srv_call *call, clf_status st, const char *type)
+{
+    if (st != CLF_OK)
+        return srv_refuse_memory(call);
+    call->reply.status = 200;
+    call->reply.type = type;
+    return true;
+}
+
 bool srv_reply_json(srv_call *call, json_t *value)
 {
     const clf_status st = clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(9), "answer", &call->reply.body);
     json_decref(value);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "application/json";
-    return true;
+    return srv_reply_body(call, st, SRV_JSON);
 }
 
 json_t *srv_openai_error(const srv_error *error)
@@ -57,7 +62,7 @@ void srv_reply_error(srv_call *call)
     if (st != CLF_OK)
         clfi_str_clear(&call->reply.body); /* the status alone is told */
     call->reply.status = call->dialect == SRV_TEI ? words->tei_status : words->status;
-    call->reply.type = "application/json";
+    call->reply.type = SRV_JSON;
 }
 
 clf_status srv_stream_error(const srv_call *call, const srv_error *error, clf_str *out)

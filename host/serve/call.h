@@ -68,6 +68,10 @@ struct srv_call {
     clf_status (*stream)(srv_call *call, clf_str *out, bool *ended);
 };
 
+/* What was written into the reply's body is the answer, of that media type; st: of the writing, which fails for want of memory alone. */
+bool srv_reply_body(srv_call *call, clf_status st, const char *type);
+#define SRV_JSON "application/json"
+
 /* Takes the value, also where it fails. */
 bool srv_reply_json(srv_call *call, json_t *value);
 

@@ -3,16 +3,13 @@
 #include "serve/ollama.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "io/json.h"
 #include "serve/fields.h"
-#include "serve/numbers.h"
 #include "serve/row_inputs.h"
 #include "serve/text_asks.h"
 
@@ -128,30 +125,15 @@ static clf_status write_embeddings(const srv_call *call, float *row, clf_str *ou
     const clf_status st = clfi_json_write(id, JSON_ENCODE_ANY, "answer", out);
     json_decref(id);
     CLF_TRY(st);
-    CLF_TRY(clfi_str_append_text(out, ",\"embeddings\":["));
-    for (size_t i = 0; i < job->rows.count; i++) {
-        srv_rows_embedding(call, i, row);
-        if (i)
-            CLF_TRY(clfi_str_append_char(out, ','));
-        CLF_TRY(srv_write_numbers(row, call->wire.dimensions, out));
-    }
-    return clfi_str_appendf(out, "],\"total_duration\":%llu,\"load_duration\":0,\"prompt_eval_count\":%zu}",
+    CLF_TRY(clfi_str_append_text(out, ",\"embeddings\":"));
+    CLF_TRY(srv_rows_write_list(call, row, out));
+    return clfi_str_appendf(out, ",\"total_duration\":%llu,\"load_duration\":0,\"prompt_eval_count\":%zu}",
                             (unsigned long long)since(job->came_ns), job->rows.tokens);
 }
 
 static bool answer_embed(srv_call *call)
 {
-    float *row;
-    clf_status st = clfi_alloc(call->job->rows.width, sizeof *row, "row", &row);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    st = write_embeddings(call, row, &call->reply.body);
-    free(row);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "application/json";
-    return true;
+    return srv_rows_reply(call, write_embeddings);
 }
 
 bool srv_ollama_embed(srv_call *call)

@@ -2,10 +2,8 @@
 /* /v1/models and /v1/embeddings. */
 #include "serve/openai.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "io/json.h"
 #include "serve/fields.h"
 #include "serve/numbers.h"
@@ -80,17 +78,7 @@ static clf_status write_answer(const srv_call *call, float *row, clf_str *out)
 
 static bool answer_embeddings(srv_call *call)
 {
-    float *row;
-    clf_status st = clfi_alloc(call->job->rows.width, sizeof *row, "row", &row);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    st = write_answer(call, row, &call->reply.body);
-    free(row);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "application/json";
-    return true;
+    return srv_rows_reply(call, write_answer);
 }
 
 static bool read_format(srv_call *call)

@@ -27,11 +27,8 @@ static bool health(srv_call *call)
 
 static bool page(srv_call *call)
 {
-    if (clfi_str_append(&call->reply.body, clfi_serve_page, (size_t)(clfi_serve_page_end - clfi_serve_page)) != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "text/html; charset=utf-8";
-    return true;
+    const clf_status st = clfi_str_append(&call->reply.body, clfi_serve_page, (size_t)(clfi_serve_page_end - clfi_serve_page));
+    return srv_reply_body(call, st, "text/html; charset=utf-8");
 }
 
 static double planned_bytes(const srv_models *models)
@@ -68,11 +65,8 @@ static bool metrics(srv_call *call)
     size_t count = 0;
     while (srv_routes_name(count))
         count++;
-    if (srv_metrics_write(&state->metrics, srv_routes_name, count, gauges, COUNT(gauges), &call->reply.body) != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "text/plain; version=0.0.4; charset=utf-8";
-    return true;
+    const clf_status st = srv_metrics_write(&state->metrics, srv_routes_name, count, gauges, COUNT(gauges), &call->reply.body);
+    return srv_reply_body(call, st, "text/plain; version=0.0.4; charset=utf-8");
 }
 
 /* By the shape of the body: TEI's has `texts`, Cohere's `documents`. */

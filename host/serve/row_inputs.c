@@ -206,3 +206,26 @@ void srv_rows_embedding(const srv_call *call, size_t index, float *out)
     if (call->wire.dimensions < rows->width || call->wire.normalises)
         srv_normalise(out, call->wire.dimensions);
 }
+
+clf_status srv_rows_write_list(const srv_call *call, float *row, clf_str *out)
+{
+    CLF_TRY(clfi_str_append_char(out, '['));
+    for (size_t i = 0; i < call->job->rows.count; i++) {
+        srv_rows_embedding(call, i, row);
+        if (i)
+            CLF_TRY(clfi_str_append_char(out, ','));
+        CLF_TRY(srv_write_numbers(row, call->wire.dimensions, out));
+    }
+    return clfi_str_append_char(out, ']');
+}
+
+bool srv_rows_reply(srv_call *call, clf_status (*write)(const srv_call *call, float *row, clf_str *out))
+{
+    float *row;
+    clf_status st = clfi_alloc(call->job->rows.width, sizeof *row, "row", &row);
+    if (st == CLF_OK) {
+        st = write(call, row, &call->reply.body);
+        free(row);
+    }
+    return srv_reply_body(call, st, SRV_JSON);
+}

@@ -30,4 +30,10 @@ const char *srv_rows_prompt(const srv_model *model, const char *name);
 /* The embedding of an item as the answer has it, in `out` [call->wire.dimensions]. */
 void srv_rows_embedding(const srv_call *call, size_t index, float *out);
 
+/* All of them as a list of lists of numbers. row: room for one, which is written over. */
+clf_status srv_rows_write_list(const srv_call *call, float *row, clf_str *out);
+
+/* The reply as `write` writes it, which is given room for an embedding. */
+bool srv_rows_reply(srv_call *call, clf_status (*write)(const srv_call *call, float *row, clf_str *out));
+
 #endif

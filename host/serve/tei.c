@@ -46,38 +46,11 @@ static bool read_prompt(srv_call *call, const srv_model *model, srv_row_ask *ask
     return true;
 }
 
-static bool reply_text(srv_call *call, clf_status st)
-{
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    call->reply.status = 200;
-    call->reply.type = "application/json";
-    return true;
-}
-
 /* ---- /embed ---- */
-
-static clf_status write_embeddings(const srv_call *call, float *row, clf_str *out)
-{
-    CLF_TRY(clfi_str_append_char(out, '['));
-    for (size_t i = 0; i < call->job->rows.count; i++) {
-        srv_rows_embedding(call, i, row);
-        if (i)
-            CLF_TRY(clfi_str_append_char(out, ','));
-        CLF_TRY(srv_write_numbers(row, call->wire.dimensions, out));
-    }
-    return clfi_str_append_char(out, ']');
-}
 
 static bool answer_embed(srv_call *call)
 {
-    float *row;
-    clf_status st = clfi_alloc(call->job->rows.width, sizeof *row, "row", &row);
-    if (st != CLF_OK)
-        return srv_refuse_memory(call);
-    st = write_embeddings(call, row, &call->reply.body);
-    free(row);
-    return reply_text(call, st);
+    return srv_rows_reply(call, srv_rows_write_list);
 }
 
 bool srv_tei_embed(srv_call *call)
