@@ -4,10 +4,11 @@
 shim's own count of its work. Nothing is computed, so that sizes may be large.
 usage: test_budget.py PROGRAM SHIM DEVICE"""
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
+
+from shown import pocl_alone
 
 program, shim, device = sys.argv[1:]
 BUDGET_MS = 100
@@ -75,14 +76,7 @@ def check_lost(arguments, kernel):
 
 
 with tempfile.TemporaryDirectory() as work:
-    vendors = os.path.join(work, "vendors")
-    os.mkdir(vendors)
-    system = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")
-    found = [name for name in (os.listdir(system) if os.path.isdir(system) else []) if name.startswith("pocl")]
-    if not found:
-        print("skipped: PoCL is not installed")
-        sys.exit(77)
-    shutil.copy(os.path.join(system, found[0]), vendors)
+    vendors = pocl_alone(work)
     size, shape = SIZES[device]
     matrix, tokens, out = write_zeros("matrix.npy", size, size), write_zeros("tokens.npy", *shape), os.path.join(work, "out.npy")
     check(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")

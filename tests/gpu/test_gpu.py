@@ -14,11 +14,12 @@ import collections
 import json
 import math
 import os
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+
+from shown import pocl_alone
 
 program, data, shim, cached_attention, device, *tests = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
@@ -341,14 +342,7 @@ def check_first_use_tiles():
 
 
 with tempfile.TemporaryDirectory() as work:
-    vendors = os.path.join(work, "vendors")
-    os.mkdir(vendors)
-    system = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")
-    found = [name for name in (os.listdir(system) if os.path.isdir(system) else []) if name.startswith("pocl")]
-    if not found:
-        print("skipped: PoCL is not installed")
-        sys.exit(77)
-    shutil.copy(os.path.join(system, found[0]), vendors)
+    vendors = pocl_alone(work)
     check_devices()
     if tests:
         check_graphs()
