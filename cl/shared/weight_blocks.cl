@@ -158,11 +158,6 @@ inline void integers_of(stored_eight s, uint e, int4 *even, int4 *odd)
 #endif
 }
 
-inline void eight_integers(__global const uchar *block, uint e, int4 *even, int4 *odd)
-{
-    integers_of(load_integers(block, e, false), e, even, odd);
-}
-
 /* The bytes that scale weight e. */
 inline void load_scale(__global const uchar *block, uint e, stored_eight *s)
 {
