@@ -13,7 +13,8 @@
 /* From the first weight of a piece's first run to that of its second run. */
 #define RUN_DISTANCE (BLOCKS == BLOCKS_Q6_K ? 64 : HAS_GROUPS ? 32 : 16)
 
-/* Bits of a byte that are the integer's; those above them may be anything. What further bits are joined to must be clean. */
+/* INTEGER_BITS masks the bits of a byte that hold its integer. The bits above them may be anything. Types that join more bits to a nibble
+ * have BYTES_MASK clear them first. */
 #define INTEGER_BITS (BLOCKS == BLOCKS_Q8_0 || BLOCKS == BLOCKS_Q6_K || HAS_FIFTH_BITS ? 255u : 15u)
 #define BYTES_MASK (INTEGER_BITS == 255u ? 0x0f0f0f0fu : ~0u)
 

@@ -52,7 +52,7 @@ typedef struct cli_embedded {
 /* Receives windows in the order of the inputs. */
 typedef clf_status (*cli_embedding_sink)(void *user, const cli_embedded *window);
 
-/* What a window's call of the library reports to: progress, and the text to blame. */
+/* The library reports to these while it works at a window: its progress, and the text that made it fail. */
 typedef struct cli_window_call {
     clf_progress progress;
     void *progress_user;
@@ -68,7 +68,7 @@ typedef struct cli_window_work {
     size_t max_tokens; /* 0: the model's */
 } cli_window_work;
 
-/* Every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
+/* Runs all inputs, window by window. Adds totals to *stats; one notice on standard error tells of truncated texts. */
 clf_status cli_run_windows(cli_session *session, cli_inputs *inputs, const cli_window_work *work, void *user, clf_embed_stats *stats);
 
 /* Embeds every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */

@@ -11,7 +11,7 @@
 enum { WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N, SLICE, BUFFERS };
 enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* of an emulated wave */, PADDING = 4, GROUPS_PER_UNIT = 2 };
 
-/* What tells the two engines apart. */
+/* The two engines differ in these. */
 typedef struct matrix_variant {
     clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
     bool is_split;
@@ -74,7 +74,7 @@ static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
            clfi_gemm_batch_count(args);
 }
 
-/* Of a whole tile; none is where there is no unit. */
+/* Whether the device can run this tile, in which every value is set. Without a unit it can run none. */
 static bool is_possible(const clf_context *context, const matrix_variant *of, const clf_tile *tile)
 {
     const clf_device_caps *caps = &context->device.caps;

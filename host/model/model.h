@@ -47,8 +47,8 @@ static inline clf_dtype clfi_model_cache(const clf_model *model)
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out);
 
 /* As clf_model_open, without the weights, neither on the device nor read: for what its configuration tells (widths, prompts, labels)
- * where another process computes. Of its info linear_engine is NULL, parameters and file_bytes are 0; it takes no
- * session. *out: the caller destroys it. */
+ * where another process computes. In its info linear_engine is NULL, and parameters and file_bytes are 0. Sessions cannot be made of
+ * it. *out: the caller destroys it. */
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
 /* clf_memory_plan_read of an open checkpoint, which stays the caller's; *out_family: the model's. */
