@@ -44,15 +44,16 @@ bool srv_cohere_rerank(srv_call *call)
     const srv_model *model;
     const char *id;
     int64_t top, chunks, tokens;
-    const srv_row_ask ask = {.kind = {.task = SRV_TASK_RERANK}, .field = "documents", .truncates = true};
+    srv_row_ask ask = {.kind = {.task = SRV_TASK_RERANK}, .field = "documents", .truncates = true};
     const json_t *body = call->body;
     if (!srv_read_word(body, "model", &id, &call->error) ||
         !srv_models_choose(&call->state->models, id, SRV_TASK_RERANK, false, &model, &call->error) ||
         !srv_read_int(body, "top_n", 1, INT64_MAX, INT64_MAX, &top, &call->error) ||
         !srv_read_int(body, "max_chunks_per_doc", 1, INT64_MAX, 1, &chunks, &call->error) ||
-        !srv_read_int(body, "max_tokens_per_doc", 1, INT64_MAX, INT64_MAX, &tokens, &call->error) ||
+        !srv_read_int(body, "max_tokens_per_doc", 1, INT64_MAX, 0, &tokens, &call->error) ||
         !srv_read_bool(body, "return_documents", false, &call->wire.returns_texts, &call->error))
         return false;
+    ask.document_tokens = (size_t)tokens;
     call->wire.top = (size_t)top;
     call->answer = answer;
     return srv_rerank_begin(call, model, &ask, srv_field(body, "query"), srv_field(body, "documents"));

@@ -413,6 +413,8 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
         return cut_off(r);
     }
     r->sent += size;
+    if (r->watched)
+        srv_watch_receive(r->http->watch, r->watched, size);
     if (r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
         srv_refuse_memory(&r->call);
     return MHD_YES;

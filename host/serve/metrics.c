@@ -143,8 +143,8 @@ static clf_status write_all(const srv_metrics *m, const char *(*route_name)(size
     }
     CLF_TRY(write_head(out, "device_busy_seconds_total", "time that devices spent in passes", "counter"));
     CLF_TRY(clfi_str_appendf(out, "clformer_device_busy_seconds_total %.9g\n", m->busy_seconds));
-    CLF_TRY(write_head(out, "connections", "connections that are open", "gauge"));
-    return clfi_str_appendf(out, "clformer_connections %lld\n", (long long)m->connections);
+    CLF_TRY(write_head(out, "open_connections", "connections that are open", "gauge"));
+    return clfi_str_appendf(out, "clformer_open_connections %lld\n", (long long)m->connections);
 }
 
 clf_status srv_metrics_write(srv_metrics *metrics, const char *(*route_name)(size_t index), size_t route_count, const srv_gauge *gauges,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "io/json.h"
+#include "model/model.h"
 #include "serve/fields.h"
 
 clf_text srv_document_text(const json_t *document)
@@ -16,6 +17,17 @@ clf_text srv_document_text(const json_t *document)
 static bool is_document(const json_t *document)
 {
     return json_is_string(document) || json_is_string(json_object_get(document, "text"));
+}
+
+/* Cuts the text behind its first `most` tokens. A text that the tokenizer refuses stays whole: the pair's encoding reports the reason. */
+static void cut_document(const srv_model *model, size_t most, clf_text *text)
+{
+    const clf_encode_options options = {.max_tokens = most, .offsets = CLF_OFFSETS_BYTES};
+    clf_encoding encoding = CLF_ENCODING_INIT;
+    if (clfi_tokenizer_encode(model->model->tokenizer, text->data, text->size, NULL, 0, &options, &encoding) == CLF_OK &&
+        encoding.truncated && encoding.length > 0 && encoding.offsets[encoding.length - 1].end < text->size)
+        text->size = encoding.offsets[encoding.length - 1].end;
+    clfi_encoding_free(&encoding);
 }
 
 bool srv_rerank_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, const json_t *query, const json_t *texts)
@@ -34,7 +46,10 @@ bool srv_rerank_begin(srv_call *call, const srv_model *model, const srv_row_ask 
         if (!is_document(text))
             return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: expected a text, found %s", ask->field, i,
                               clfi_json_found(text, found));
-        if (!srv_rows_add_text(call, ask, i, srv_text(query), srv_document_text(text)))
+        clf_text document = srv_document_text(text);
+        if (ask->document_tokens)
+            cut_document(model, ask->document_tokens, &document);
+        if (!srv_rows_add_text(call, ask, i, srv_text(query), document))
             return false;
     }
     return true;

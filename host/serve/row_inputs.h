@@ -13,6 +13,7 @@ typedef struct srv_row_ask {
     bool truncates;    /* longer texts are cut; false: they are refused */
     bool cuts_left;    /* at their beginning */
     bool takes_ids;
+    size_t document_tokens; /* of RERANK: longer documents are cut to so many tokens; 0: no limit of their own */
 } srv_row_ask;
 
 /* A job on the model for `count` rows of the kind; the call's body becomes the job's. */

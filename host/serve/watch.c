@@ -18,6 +18,7 @@
 enum {
     IDLE_SECONDS = 60,
     READING_SECONDS = 20,
+    LEAST_RATE = 4096, /* bytes per second of a body that keep a connection */
     LINGER_SECONDS = 3,
     TICK_MS = 100,
     LINGER_TICK_MS = 2,
@@ -111,6 +112,15 @@ void srv_watch_set(srv_watch *watch, srv_connection *connection, srv_phase phase
         connection->left_ns = 0;
     pthread_mutex_unlock(&watch->lock);
     srv_job_release(old);
+}
+
+void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t bytes)
+{
+    const uint64_t now = clfi_now_ns(), more = bytes * (SECOND / LEAST_RATE);
+    pthread_mutex_lock(&watch->lock);
+    const uint64_t age = now - connection->since_ns;
+    connection->since_ns += more < age ? more : age;
+    pthread_mutex_unlock(&watch->lock);
 }
 
 /* ---- The look ---- */

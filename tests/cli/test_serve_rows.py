@@ -120,6 +120,12 @@ def test_scores(server):
     top = server.post("/v1/rerank", {"query": "a", "documents": [{"text": "b"}, "c", "d"], "top_n": 2})
     if top and len(top["results"]) != 2:
         fail(f"top_n: {top}")
+    tokens = server.post("/tokenize", {"model": "bert", "inputs": TEXTS[2], "add_special_tokens": False})[0]
+    ask = {"query": TEXTS[0], "documents": [TEXTS[2]]}
+    cut = server.post("/v2/rerank", {**ask, "max_tokens_per_doc": 3})
+    want = server.post("/v2/rerank", {**ask, "documents": [TEXTS[2][:tokens[2]["stop"]]]})
+    if cut["results"] != want["results"] or cut["results"] == server.post("/v2/rerank", {**ask, "max_tokens_per_doc": 999})["results"]:
+        fail(f"max_tokens_per_doc: {cut}, expected {want}")
     for body in ({"query": "a", "documents": []}, {"query": "a", "documents": ["b"], "top_n": 0}, {"query": "a"}, {"documents": ["b"]}):
         answer = server.post("/v1/rerank", body, 400)
         if answer and "message" not in answer:
