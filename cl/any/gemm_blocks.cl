@@ -142,8 +142,11 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
                  RESULT_PARAMETERS)
 {
     LOCAL_ARRAY(float, partial, SUMS * WG, 0)
-    const int item = (int)get_local_id(0), lane = item & (LANES - 1), first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
-    const int first = ((int)get_group_id(0) * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */
+    /* Groups of the same columns follow one another, so that the second finds the weight in a cache. The last of them may compute some rows
+     * of its neighbour again, and does not store them. */
+    const int row_groups = (m + ROWS - 1) / ROWS, group = (int)get_group_id(0), own_row = group % row_groups * ROWS;
+    const int item = (int)get_local_id(0), lane = item & (LANES - 1), first_row = min(own_row, m - ROWS);
+    const int first = (group / row_groups * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */
     const uint batch = 0, pieces = (uint)k / PIECE_WEIGHTS, exponent = 0x4b000000u | (uint)(k < 0);
     float sum[SUMS];
     EACH_WEIGHT(FIND_WEIGHT)
@@ -166,7 +169,7 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const int row = lane / COLUMNS, column = first + lane % COLUMNS;
-    if (row < ROWS && column < n) {
+    if (row < ROWS && first_row + row >= own_row && column < n) {
         const float bias_value = HAS_BIAS ? bias[bias_offset + column] : 0.0f;
         float value = FINISH(partial[(row * WEIGHTS + lane % COLUMNS) * WG + item - lane], bias_value);
 #if IS_GATED

@@ -5,10 +5,13 @@
 #include "kernel/loops.h"
 #include "kernel/weight_rows.h"
 
+#include <string.h>
+
 enum {
     PIECE = 32, /* weights, as in block_pieces.cl */
     FEW_ROWS = 16,
-    GATED_ROWS = 6,
+    ITEM_SUMS = 6,      /* of an item with few registers */
+    SCATTERED_SUMS = 2, /* the same, where it reads A element by element */
     GROUP = 128,
     LANES = 32,
     LEAST_LANES = 16,
@@ -16,18 +19,18 @@ enum {
 };
 
 /* Few rows with a second weight like the first, whose sums an item has beside those of the first. */
-static bool takes_gate(const clf_context *context, const clf_gemm_args *args)
+static bool takes_gate(const clf_gemm_args *args)
 {
     const clf_gemm_weight *weight = args->weight, *gate = args->gate;
     return gate->form == CLFI_GEMM_BLOCKS && gate->blocks == weight->blocks && gate->row_stride == weight->row_stride && !gate->bias &&
-           !args->residual.buffer && args->m <= (context->device.caps.many_registers ? FEW_ROWS : GATED_ROWS);
+           !args->residual.buffer && args->m <= FEW_ROWS;
 }
 
 bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
     if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->weight->blocks == CLF_WEIGHT_F32 ||
-        (args->gate && !takes_gate(context, args)) || args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
+        (args->gate && !takes_gate(args)) || args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
         return false;
     clf_gemm_args floats = *args;
     floats.weight = floats.gate = NULL;
@@ -100,6 +103,15 @@ static shares share_few(const clf_context *context, const clf_gemm_args *args)
     return s;
 }
 
+/* Rows of A for which an item has sums, in as many work-groups as they need: about the same number in each. */
+static int64_t share_rows(const clf_context *context, const clf_gemm_args *args, bool has_vectors)
+{
+    const int64_t sums = has_vectors ? ITEM_SUMS : SCATTERED_SUMS;
+    const int64_t most = context->device.caps.many_registers ? FEW_ROWS : args->gate ? sums / 2 : sums;
+    const int64_t groups = (args->m + most - 1) / most;
+    return (args->m + groups - 1) / groups;
+}
+
 /* Whether all blocks begin at multiples of 16 bytes; so does what begins a buffer. */
 static bool is_aligned(const clf_gemm_weight *weight)
 {
@@ -110,21 +122,23 @@ static bool is_aligned(const clf_gemm_weight *weight)
 
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
-    const char *reads = clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4);
+    const bool is_f32 = args->a.dtype == CLF_F32;
+    const char *reads = is_f32 ? clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4) : "ELEMENTS";
+    const int64_t rows = share_rows(context, args, strcmp(reads, "ELEMENTS") != 0);
     const clf_gemm_weight *weight = args->weight, *second = args->gate ? args->gate : weight;
     const shares s = share_few(context, args);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_blocks.cl", "gemm_blocks");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
     clfi_spec_blocks(&spec, weight->blocks);
-    clfi_spec_int(&spec, "ROWS", args->m);
+    clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "WG", s.group);
     clfi_spec_int(&spec, "LANES", s.lanes);
     clfi_spec_int(&spec, "COLUMNS", s.columns);
     clfi_spec_int(&spec, "IS_ALIGNED", is_aligned(weight) && is_aligned(second));
     clfi_spec_int(&spec, "IS_GATED", args->gate != NULL);
     clfi_spec_int(&spec, "IS_UNROLLED", args->m == 1 && !args->gate && context->device.caps.many_registers);
-    clfi_spec_text(&spec, "A_READS", args->a.dtype == CLF_F32 ? reads : "ELEMENTS");
+    clfi_spec_text(&spec, "A_READS", reads);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
@@ -141,7 +155,8 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
     const int64_t columns = s.group / s.lanes * s.columns; /* of a group */
-    return clfi_launch_2d(&launch, (size_t)((args->n + columns - 1) / columns), 1, (size_t)s.group, 1);
+    const int64_t groups = (args->n + columns - 1) / columns * ((args->m + rows - 1) / rows);
+    return clfi_launch_1d(&launch, (size_t)groups, (size_t)s.group);
 }
 
 /* Rows first .. first + slice->dim[0] of the weight as floats. */
