@@ -1,14 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer serve: models over HTTP. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
+#include "base/alloc.h"
+#include "console/progress.h"
+#include "jobs/pool_members.h"
 #include "jobs/session.h"
 #include "serve/server.h"
 
+/* The sessions of all devices that --device names; only contexts differ. */
+typedef struct device_sessions {
+    cli_session *at; /* [count] */
+    srv_device *devices;
+    size_t count;
+} device_sessions;
+
+/* A device that fails is reported and left out, unless no other is left. */
+static clf_status open_listed(const cli_session *session, const cli_pool_members *members, device_sessions *out)
+{
+    clf_status st = CLF_OK;
+    for (size_t i = 0; i < members->count; i++) {
+        cli_session *own = &out->at[out->count];
+        *own = *session;
+        own->device = members->at[i].device[0] ? members->at[i].device : NULL;
+        st = cli_session_open(own);
+        if (st == CLF_OK) {
+            out->devices[out->count].context = own->context;
+            out->devices[out->count++].name = cli_member_name(&members->at[i]);
+            continue;
+        }
+        if (i + 1 < members->count || out->count > 0) {
+            cli_line_clear();
+            fprintf(stderr, "clformer: device %s: %s; it is left out\n", cli_member_name(&members->at[i]), clf_last_error());
+        }
+    }
+    return out->count > 0 ? CLF_OK : st;
+}
+
+/* members: the caller's, filled where several devices are asked for; names of devices are borrowed from it. */
+static clf_status open_devices(const cli_session *session, cli_pool_members *members, device_sessions *out)
+{
+    const char *several = cli_devices_asked(session->device);
+    if (several && session->trace)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: --trace needs a single device");
+    if (several)
+        CLF_TRY(cli_members_list(members, several));
+    else
+        members->count = 1;
+    if (members->count == 0)
+        CLF_FAIL(CLF_NOT_FOUND, "serve: --device %s: no usable device (clformer devices lists them)", several);
+    CLF_TRY(clfi_alloc(members->count, sizeof *out->at, "devices", &out->at));
+    CLF_TRY(clfi_alloc(members->count, sizeof *out->devices, "devices", &out->devices));
+    if (several)
+        return open_listed(session, members, out);
+    out->at[0] = *session;
+    CLF_TRY(cli_session_open(&out->at[0]));
+    out->devices[0].context = out->at[0].context;
+    out->count = 1;
+    return CLF_OK;
+}
+
+static clf_status close_devices(device_sessions *sessions)
+{
+    clf_status first = CLF_OK;
+    for (size_t i = 0; i < sessions->count; i++) {
+        const clf_status st = cli_session_close(&sessions->at[i], NULL);
+        first = first == CLF_OK ? st : first;
+    }
+    free(sessions->at);
+    free(sessions->devices);
+    return first;
+}
+
 int cmd_serve(const cli_command *self, int argc, char **argv)
 {
+    static cli_pool_members members; /* large */
+    device_sessions sessions = {.count = 0};
     cli_session session = CLI_SESSION_INIT;
     srv_options options = {.host = "127.0.0.1", .max_queue = 512, .max_body = 8 << 20, .timeout = 600};
     int64_t port = 8080;
@@ -27,7 +97,9 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
         {"no-token-ids", 0, NULL, "refuse token ids in place of texts, which clients take from other tokenizers", CLI_FLAG,
          &options.refuses_ids},
         {"log", 0, "text|json", "form of the log on standard error", CLI_CHOICE, &log},
-        CLI_SESSION_OPTIONS(session),
+        CLI_SESSION_OPTIONS_OF(session,
+                               "index, platform:device, part of a name, cpu or gpu (see clformer devices); several with commas between, "
+                               "or all: each loads the models and does the requests that it has room for"),
         CLI_MODEL_OPTIONS(session),
         CLI_CACHE_OPTIONS(session),
     };
@@ -41,13 +113,13 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     session.sequences = options.places;
     if (st == CLF_OK) {
         srv_block_signals();
-        st = cli_session_open(&session);
+        st = open_devices(&session, &members, &sessions);
     }
     if (st == CLF_OK) {
         const clf_model_params params = cli_session_model_params(&session);
-        st = srv_run(session.context, &params, &options, argv, (size_t)positional);
+        st = srv_run(sessions.devices, sessions.count, &params, &options, argv, (size_t)positional);
     }
     const int status = st == CLF_OK ? 0 : cli_fail(st);
-    st = cli_session_close(&session, NULL);
+    st = close_devices(&sessions);
     return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

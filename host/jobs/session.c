@@ -36,7 +36,7 @@ clf_status cli_session_open(cli_session *session)
     const clf_status st = clf_context_create(&params, &session->context);
     cli_platforms_leave();
     if (st == CLF_NOT_FOUND && cli_devices_asked(session->device))
-        return clfi_fail_prefix(st, "only embed, search and rerank use several devices");
+        return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
     cli_progress_watch_builds(session->context);
     return CLF_OK;

@@ -9,7 +9,7 @@
 #include "serve/job.h"
 #include "serve/metrics.h"
 #include "serve/queue.h"
-#include "serve/worker.h"
+#include "serve/workers.h"
 
 /* How a server was asked for. Texts are borrowed from the command line. */
 typedef struct srv_options {
@@ -25,7 +25,7 @@ typedef struct srv_state {
     srv_models models;
     srv_queue queue;
     srv_metrics metrics;
-    srv_worker *worker;
+    srv_workers *workers;
     atomic_bool is_ready, is_draining;
     atomic_long in_flight; /* requests whose answer is not over */
 } srv_state;

@@ -33,7 +33,7 @@ typedef struct srv_rows {
     srv_item *items; /* [count] */
     float *rows;     /* [count, width] */
     size_t count, width, tokens;
-    size_t given, done; /* the worker's: items that a pass has, or had */
+    size_t given, done; /* items that a pass has, or had; guarded by the queue */
 } srv_rows;
 
 /* One text that a language model writes. */
@@ -66,7 +66,7 @@ struct srv_job {
     const srv_model *model;
     json_t *body; /* the request's; texts are borrowed from it; NULL: none */
     bool is_stream;
-    bool is_listed; /* the worker's: it is in the queue */
+    bool is_listed; /* it is in the queue, which guards this */
     uint64_t came_ns, began_ns, first_ns, deadline_ns;
     void (*wake)(void *user); /* called with the lock held, once: the request waits. NULL: it does not */
     void *wake_user;

@@ -27,7 +27,7 @@ typedef struct srv_model {
     char *id;                     /* in requests and answers */
     const char *path;             /* borrowed from the command line; never told to clients */
     unsigned tasks;               /* of srv_task; 0 until it is loaded */
-    clf_model *model;             /* NULL until it is loaded */
+    clf_model *model;             /* on the first device; NULL until it is loaded */
     size_t index;                 /* in the list */
     size_t max_tokens;            /* of one text, special ones included */
     size_t vocabulary;            /* ids below it are tokens */

@@ -31,6 +31,7 @@ static bool page(srv_call *call)
     return srv_reply_body(call, st, "text/html; charset=utf-8");
 }
 
+/* On one device. */
 static double planned_bytes(const srv_models *models)
 {
     double sum = 0;
@@ -49,6 +50,7 @@ static bool metrics(srv_call *call)
     pthread_mutex_lock(&state->queue.lock);
     const double waiting = (double)state->queue.waiting, running = (double)state->queue.running;
     pthread_mutex_unlock(&state->queue.lock);
+    const double ready = (double)srv_workers_ready(state->workers);
     const srv_gauge gauges[] = {
         {"ready", "1 once all models are loaded", is_ready},
         {"queue_depth", "requests that wait for their first pass", waiting},
@@ -57,9 +59,10 @@ static bool metrics(srv_call *call)
         {"requests_in_flight", "requests whose answer is not over", (double)atomic_load(&state->in_flight)},
         {"resident_memory_bytes", "memory of the process", (double)clfi_resident_bytes()},
         {"device_memory_bytes", "memory that the device has given out, host memory used in place included",
-         srv_worker_device_bytes(state->worker)},
+         srv_workers_device_bytes(state->workers)},
         {"planned_memory_bytes", "weights and activations as planned when the models were loaded",
-         is_ready ? planned_bytes(&state->models) : 0},
+         is_ready ? planned_bytes(&state->models) * ready : 0},
+        {"devices", "devices that have loaded the models", ready},
         {"models", "models that are served", (double)state->models.count},
     };
     size_t count = 0;

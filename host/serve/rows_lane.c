@@ -52,13 +52,28 @@ void srv_rows_lanes_destroy(srv_rows_lanes *lanes)
 
 /* ---- Ends of jobs ---- */
 
-/* The worker lets go of a job that is in no list and has no text in a pass. */
-static void settle(srv_rows_lanes *lanes, srv_job *job)
+/* The job is in no list, and no pass has a text of it. With the queue's lock held, so that of several workers one sees it. */
+static bool is_settled(const srv_job *job)
 {
-    if (job->is_listed || job->rows.done < job->rows.given)
-        return;
+    return !job->is_listed && job->rows.done == job->rows.given;
+}
+
+static void let_go(const srv_rows_lanes *lanes, srv_job *job)
+{
     srv_queue_end(lanes->queue, job->began_ns != 0);
     srv_job_release(job);
+}
+
+/* A text of the job has its row, or the job has failed before. */
+static void end_item(const srv_rows_lanes *lanes, srv_job *job)
+{
+    pthread_mutex_lock(&lanes->queue->lock);
+    const bool is_last = ++job->rows.done == job->rows.count, is_over = is_settled(job);
+    pthread_mutex_unlock(&lanes->queue->lock);
+    if (is_last)
+        srv_job_finish(job, NULL);
+    if (is_over)
+        let_go(lanes, job);
 }
 
 static void fail_job(srv_job *job, clf_status status)
@@ -79,14 +94,11 @@ static clf_status take_row(void *user, size_t tag, const float *row, clf_status 
     srv_job *job = item->job;
     srv_rows *rows = &job->rows;
     lanes->given[tag] = NULL;
-    rows->done++;
     if (row)
         memcpy(rows->rows + (size_t)(item - rows->items) * rows->width, row, rows->width * sizeof *row);
     else
         fail_job(job, status);
-    if (rows->done == rows->count)
-        srv_job_finish(job, NULL);
-    settle(lanes, job);
+    end_item(lanes, job);
     return CLF_OK;
 }
 
@@ -98,10 +110,9 @@ static void fail_given(srv_rows_lanes *lanes, clf_status status)
         if (!item)
             continue;
         lanes->given[i] = NULL;
-        item->job->rows.done++;
         if (status != CLF_OK)
             fail_job(item->job, status);
-        settle(lanes, item->job);
+        end_item(lanes, item->job);
     }
 }
 
@@ -167,7 +178,7 @@ static bool is_ours(const srv_rows_lanes *lanes, const srv_job *job)
     return srv_job_is_rows(job) && job->model == lanes->model;
 }
 
-/* Jobs that nobody waits for leave the queue. With its lock held; they are linked into *out. */
+/* Jobs that nobody waits for leave the queue. With its lock held; those of which no worker has a text are linked into *out. */
 static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
 {
     srv_job *before = NULL, *next;
@@ -179,6 +190,8 @@ static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
         }
         srv_queue_unlink(lanes->queue, job, before);
         job->is_listed = false;
+        if (!is_settled(job))
+            continue;
         job->next = *out;
         *out = job;
     }
@@ -269,7 +282,7 @@ clf_status srv_rows_lanes_step(srv_rows_lanes *lanes, bool *out_worked)
     for (srv_job *job = cancelled; job; job = next) {
         next = job->next;
         srv_job_finish(job, NULL);
-        settle(lanes, job);
+        let_go(lanes, job);
     }
     const uint64_t start = clfi_now_ns();
     const size_t texts = lanes->given_count, tokens = lanes->given_tokens;

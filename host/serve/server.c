@@ -87,14 +87,14 @@ static _Noreturn void end_at_once(void)
 
 /* ---- Work ---- */
 
-/* Until the worker is ready. *out_ended: a signal came before. */
+/* Until the workers are ready. *out_ended: a signal came before. */
 static clf_status wait_until_ready(running_server *s, bool *out_ended)
 {
     clf_status st;
     const char *reason;
     *out_ended = false;
     for (;;) {
-        switch (srv_worker_get_state(s->state.worker, &st, &reason)) {
+        switch (srv_workers_get_state(s->state.workers, &st, &reason)) {
         case SRV_WORKER_READY:
             return CLF_OK;
         case SRV_WORKER_FAILED:
@@ -148,13 +148,13 @@ static clf_status serve(running_server *s)
     return CLF_OK;
 }
 
-static clf_status start(running_server *s, clf_context *context, const clf_model_params *params, const srv_options *options)
+static clf_status start(running_server *s, const srv_device *devices, size_t device_count, const clf_model_params *params,
+                        const srv_options *options)
 {
     int socket;
     CLF_TRY(read_key(options, &s->key));
     CLF_TRY(srv_listen(options->host, options->port, &socket, &s->address));
-    const srv_worker_params worker = {.context = context,
-                                      .models = &s->state.models,
+    const srv_worker_params worker = {.models = &s->state.models,
                                       .model_params = *params,
                                       .queue = &s->state.queue,
                                       .metrics = &s->state.metrics,
@@ -166,7 +166,7 @@ static clf_status start(running_server *s, clf_context *context, const clf_model
                                   .key = s->key.length ? clfi_str_text(&s->key) : NULL,
                                   .log = srv_log_access,
                                   .log_user = &s->log};
-    clf_status st = srv_worker_start(&worker, &s->state.worker);
+    clf_status st = srv_workers_start(&worker, devices, device_count, &s->state.workers);
     if (st == CLF_OK)
         st = srv_http_start(&http, &s->http);
     if (st != CLF_OK)
@@ -174,7 +174,8 @@ static clf_status start(running_server *s, clf_context *context, const clf_model
     return st;
 }
 
-clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count)
+clf_status srv_run(const srv_device *devices, size_t device_count, const clf_model_params *params, const srv_options *options,
+                   char *const *words, size_t count)
 {
     running_server s = {.state = {.options = options}, .log = {options->log_json != 0}, .key = CLF_STR_INIT, .address = CLF_STR_INIT};
     char reason[CLFI_REASON_BYTES];
@@ -186,13 +187,13 @@ clf_status srv_run(clf_context *context, const clf_model_params *params, const s
     srv_metrics_init(&s.state.metrics);
     clf_status st = srv_models_name(words, count, &s.state.models);
     if (st == CLF_OK)
-        st = start(&s, context, params, options);
+        st = start(&s, devices, device_count, params, options);
     if (st == CLF_OK)
         st = serve(&s);
     clfi_reason_keep(reason);
     srv_http_stop(s.http);
     srv_queue_close(&s.state.queue);
-    srv_worker_join(s.state.worker);
+    srv_workers_join(s.state.workers);
     srv_models_free(&s.state.models);
     srv_queue_destroy(&s.state.queue);
     srv_metrics_destroy(&s.state.metrics);

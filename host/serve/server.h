@@ -8,8 +8,9 @@
 /* Before the context is created: drivers start threads, none of which may take the signals that end the server. */
 void srv_block_signals(void);
 
-/* Loads the models on the context, answers until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the
+/* Loads the models on each device, answers until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the
  * process at once. words: MODEL or NAME=path, [count]. INVALID_ARGUMENT: options or words. IO: the port. Others: loading a model. */
-clf_status srv_run(clf_context *context, const clf_model_params *params, const srv_options *options, char *const *words, size_t count);
+clf_status srv_run(const srv_device *devices, size_t device_count, const clf_model_params *params, const srv_options *options,
+                   char *const *words, size_t count);
 
 #endif

@@ -15,16 +15,17 @@ struct srv_texts_lane {
     srv_queue *queue;
     srv_metrics *metrics;
     size_t places;
+    bool is_shared;
     clf_scheduler *scheduler; /* NULL: a step has failed, the next one makes a new one */
     srv_job *running;         /* by srv_job.next */
 };
 
 clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t places,
-                                 srv_texts_lane **out)
+                                 bool is_shared, srv_texts_lane **out)
 {
     srv_texts_lane *lane;
     CLF_TRY(clfi_alloc(1, sizeof *lane, "texts", &lane));
-    *lane = (srv_texts_lane){.model = model, .session = session, .queue = queue, .metrics = metrics};
+    *lane = (srv_texts_lane){.model = model, .session = session, .queue = queue, .metrics = metrics, .is_shared = is_shared};
     lane->places = places ? places : CLFI_BATCH_SEQUENCES;
     *out = lane;
     return CLF_OK;
@@ -148,12 +149,15 @@ static srv_job *take_job(srv_texts_lane *lane, bool has_place)
 
 static void take_jobs(srv_texts_lane *lane)
 {
+    bool may_take = true;
     srv_job *job;
-    while ((job = take_job(lane, clfi_scheduler_load(lane->scheduler) < lane->places)))
-        if (job->began_ns)
+    while ((job = take_job(lane, may_take && clfi_scheduler_load(lane->scheduler) < lane->places)))
+        if (job->began_ns) {
             start_job(lane, job);
-        else
+            may_take = !lane->is_shared;
+        } else {
             end_job(lane, job, NULL);
+        }
 }
 
 /* ---- Leaving ---- */

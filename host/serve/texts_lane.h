@@ -8,9 +8,10 @@
 
 typedef struct srv_texts_lane srv_texts_lane;
 
-/* Session, queue and metrics are borrowed. places: texts that run together, 0: as the library has it. */
+/* Session, queue and metrics are borrowed. places: texts that run together, 0: as the library has it. is_shared: other
+ * workers take jobs from the queue too; then a step takes one at most. */
 clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t places,
-                                 srv_texts_lane **out);
+                                 bool is_shared, srv_texts_lane **out);
 void srv_texts_lane_destroy(srv_texts_lane *lane); /* jobs that run end as failed. NULL is a no-op */
 
 /* Takes jobs and does one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. A

@@ -14,6 +14,7 @@
 #include "serve/warm_up.h"
 
 typedef struct worker_engine {
+    clf_model *own; /* on this worker's device; NULL: it is srv_model's */
     clf_session *session;
     srv_rows_lanes *rows;  /* NULL: the model makes no rows */
     srv_texts_lane *texts; /* NULL: it writes no texts */
@@ -50,27 +51,45 @@ static void note_memory(srv_worker *worker)
 
 /* ---- Loading ---- */
 
+/* A line of the log, with the device where there are several. */
+static void tell(const srv_worker *worker, const char *text)
+{
+    const srv_worker_params *p = &worker->params;
+    char line[CLFI_REASON_BYTES + 256];
+    snprintf(line, sizeof line, "%s%s%s", p->device ? p->device : "", p->device ? ": " : "", text);
+    p->log(p->log_user, line);
+}
+
+static void tell_loaded(const srv_worker *worker, const srv_model *model, const clf_model *opened, double load, double warm)
+{
+    const clf_memory_plan *plan = clf_model_get_memory_plan(opened);
+    char line[256];
+    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB", model->id,
+             srv_task_word(model->tasks), load, warm, (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6);
+    tell(worker, line);
+}
+
 static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engine *out)
 {
     const srv_worker_params *p = &worker->params;
-    char line[256];
     const uint64_t start = clfi_now_ns();
-    CLF_TRY(srv_model_load(model, p->context, &p->model_params));
-    CLF_TRY(clf_session_create(model->model, p->context, &out->session));
+    if (model->tasks)
+        CLF_TRY(clf_model_open(p->context, model->path, &p->model_params, &out->own));
+    else
+        CLF_TRY(srv_model_load(model, p->context, &p->model_params));
+    clf_model *opened = out->own ? out->own : model->model;
+    CLF_TRY(clf_session_create(opened, p->context, &out->session));
     if (model->tasks & (SRV_TASK_EMBED | SRV_TASK_RERANK | SRV_TASK_PREDICT))
         CLF_TRY(srv_rows_lanes_create(model, out->session, p->queue, p->metrics, clfi_batch_tokens(p->context), &out->rows));
     if (model->tasks & SRV_TASK_COMPLETE)
-        CLF_TRY(srv_texts_lane_create(model, out->session, p->queue, p->metrics, p->places, &out->texts));
+        CLF_TRY(srv_texts_lane_create(model, out->session, p->queue, p->metrics, p->places, p->device != NULL, &out->texts));
     const uint64_t loaded = clfi_now_ns();
     CLF_TRY(srv_warm_up(model, out->session));
-    const clf_memory_plan *plan = clf_model_get_memory_plan(model->model);
-    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB", model->id,
-             srv_task_word(model->tasks), (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9,
-             (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6);
-    p->log(p->log_user, line);
+    tell_loaded(worker, model, opened, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);
     return CLF_OK;
 }
 
+/* Of all devices the first one that loads a model describes it for requests. */
 static clf_status open_all(srv_worker *worker)
 {
     const srv_models *models = worker->params.models;
@@ -91,17 +110,18 @@ static void close_all(srv_worker *worker)
         srv_rows_lanes_destroy(e->rows);
         srv_texts_lane_destroy(e->texts);
         clf_session_destroy(e->session);
+        clf_model_destroy(e->own);
     }
     free(worker->engines);
 }
 
 /* ---- Work ---- */
 
-static void tell_failure(srv_worker *worker, const srv_model *model)
+static void tell_failure(const srv_worker *worker, const srv_model *model)
 {
     char line[CLFI_REASON_BYTES + 128];
     snprintf(line, sizeof line, "model %s: %s", model->id, clf_last_error());
-    worker->params.log(worker->params.log_user, line);
+    tell(worker, line);
 }
 
 /* A pass for each model that has work. */
@@ -134,10 +154,24 @@ static bool wait_for_jobs(srv_queue *queue)
     return goes_on;
 }
 
+static clf_status load(srv_worker *worker)
+{
+    const srv_worker_params *p = &worker->params;
+    pthread_mutex_lock(p->loading);
+    const clf_status st = open_all(worker);
+    pthread_mutex_unlock(p->loading);
+    if (st != CLF_OK && p->device) {
+        char line[CLFI_REASON_BYTES + 128];
+        snprintf(line, sizeof line, "%s; the device is left out", clf_last_error());
+        tell(worker, line);
+    }
+    return st;
+}
+
 static void *run(void *user)
 {
     srv_worker *worker = user;
-    const clf_status st = open_all(worker);
+    const clf_status st = load(worker);
     set_state(worker, st == CLF_OK ? SRV_WORKER_READY : SRV_WORKER_FAILED, st);
     while (st == CLF_OK && wait_for_jobs(worker->params.queue)) {
         while (work(worker)) {

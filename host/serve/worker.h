@@ -11,7 +11,9 @@ typedef enum srv_worker_state { SRV_WORKER_LOADS, SRV_WORKER_READY, SRV_WORKER_F
 
 typedef struct srv_worker_params {
     clf_context *context; /* the worker's alone from the start to srv_worker_join */
-    srv_models *models;   /* loaded by the worker, constant once it is ready */
+    const char *device;   /* for messages; NULL: it is the only one */
+    pthread_mutex_t *loading; /* held while a worker loads */
+    srv_models *models;   /* loaded by the first worker; the others open them once more. Constant once all are ready */
     clf_model_params model_params;
     srv_queue *queue;
     srv_metrics *metrics;

@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as work:
 
     for devices in ("all", "0,0"):
         expect(f"similarity --device {devices}", run(program, "similarity", model, "the cat", "a mat", "--device", devices), 1,
-               "only embed, search and rerank use several devices: no device matches")
+               "only embed, search, rerank and serve use several devices: no device matches")
 
     # The weights are on the devices of the processes alone, which also compute the fingerprint's sentences.
     none = ("read back       0.0 ms (0.00 MB)\ndevice memory   0.0 MB at its peak, 0.0 MB of host memory used in place", "(engine ")

@@ -122,7 +122,7 @@ def test_chat(server):
 
 
 def test_together(server):
-    """Texts do not depend on what else runs."""
+    """Texts do not depend on what else runs, nor on the device that has room for them."""
     want, wrong = {prompt: written(prompt, 40) for prompt in PROMPTS}, []
 
     def client(prompt):
@@ -182,4 +182,8 @@ with tempfile.TemporaryDirectory() as directory:
     test_leaving(main)
     if main.stop() != 0:
         fail("the server's end:", main.log()[-500:])
+    two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
+    test_together(two)
+    if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
+        fail("two devices:", two.log()[-500:])
 finish()
