@@ -305,6 +305,27 @@ static clf_status copy_penalty(const writer *w)
     return set(w->config, "repetition_penalty", json_real(penalty));
 }
 
+/* Tokens that no text has. Ids outside the vocabulary suppress nothing. */
+static clf_status copy_suppressed(const writer *w)
+{
+    static const char key[] = CLFI_GGUF_TOKEN_SUPPRESSED;
+    const clf_gguf_value *value = clfi_gguf_value(w->file, key), *tokens = clfi_gguf_value(w->file, CLFI_GGUF_TOKEN_TOKENS);
+    if (!value)
+        return CLF_OK;
+    json_t *list = json_array();
+    CLF_TRY(set(w->config, "suppress_tokens", list));
+    for (size_t i = 0; i < (value->type == CLF_GGUF_ARRAY ? value->count : 1); i++) {
+        int64_t id;
+        if (value->type != CLF_GGUF_ARRAY || !clfi_gguf_int(value, i, &id))
+            CLF_FAIL(CLF_FORMAT, "%s: %s: expected an array of token ids", clfi_gguf_path(w->file), key);
+        if (id < 0 || id > INT32_MAX || (tokens && (uint64_t)id >= tokens->count))
+            continue;
+        if (json_array_append_new(list, json_integer(id)) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for suppress_tokens");
+    }
+    return CLF_OK;
+}
+
 /* What llama.cpp's converter leaves to those who read: Gemma's scale of the scores, which only its largest models have otherwise. */
 static clf_status copy_gemma(const writer *w)
 {
@@ -402,6 +423,7 @@ static clf_status make_config(writer *w)
     CLF_TRY(copy_rotary(w));
     CLF_TRY(copy_ends(w));
     CLF_TRY(copy_penalty(w));
+    CLF_TRY(copy_suppressed(w));
     if (w->known && w->known->norms_hold_one)
         CLF_TRY(copy_gemma(w));
     if (!w->known)

@@ -19,7 +19,7 @@ enum { ALIGNMENT = 32 };
 /* Rules of generation, which a GGUF file cannot hold. */
 static clf_status check_rules(const clf_generation_config *rules)
 {
-    if (rules->banned_count || rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new ||
+    if (rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new ||
         rules->no_repeat_ngram)
         CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: rules of which tokens may come have no form in GGUF");
     return CLF_OK;
@@ -48,6 +48,8 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     clf_status st = check_rules(&rules);
     if (st == CLF_OK && rules.repeat_penalty != 1.0f)
         st = clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules.repeat_penalty);
+    if (st == CLF_OK && rules.banned_count)
+        st = clfi_gguf_put_ints(values, CLFI_GGUF_TOKEN_SUPPRESSED, rules.banned, rules.banned_count);
     if (st == CLF_OK)
         st = clfi_tokenizer_put_gguf(directory, (size_t)network->target.vocabulary, (int32_t)bos, rules.ends, rules.end_count, values, out);
     clfi_generation_config_free(&rules);

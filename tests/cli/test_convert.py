@@ -209,10 +209,10 @@ def check_class(folder):
 
 
 def check_told(folder):
-    """What the other files of a directory tell: tokens around texts and a penalty of repetitions."""
+    """What the other files of a directory tell: tokens around texts, tokens that no text has and a penalty of repetitions."""
     path, out = copy_of(folder, "llama", "told"), os.path.join(folder, "told.gguf")
     made_by(path, "4.57.3")
-    for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5}),
+    for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5, "suppress_tokens": [23, 33]}),
                           ("tokenizer_config", {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>",
                                                 "add_eos_token": True})):
         with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
@@ -221,6 +221,8 @@ def check_told(folder):
     values = read_gguf(out)[0]
     adds = [values["tokenizer.ggml.add_" + name + "_token"][-1] for name in ("bos", "eos")]
     if adds != [1, 1] or struct.unpack("<f", values["general.sampling.penalty_repeat"][-4:]) != (1.5,):
+        fail("told", values)
+    if struct.unpack("<2i", values["tokenizer.ggml.suppress_tokens"][-8:]) != (23, 33):
         fail("told", values)
     for command in (("tokenize",), ("generate", "--max-tokens", "12"), ("generate", "--max-tokens", "12", "--repeat-penalty", "1")):
         both = [run(command[0], model, "the cat sat", *command[1:]).stdout for model in (path, out)]

@@ -65,6 +65,9 @@ MAKE(rest, begin_model(f, "llama", 3); put_uint(f, "llama.vocab_size", 9); put_u
      put_float(f, "llama.more", 0.5f))
 MAKE(neutral, begin_model(f, "llama", 2); put_key(f, "llama.attention.causal", 7); put(f, 1, 1); put_float(f, "llama.logit_scale", 1))
 
+MAKE(suppressed, begin_model(f, "llama", 1); put_key(f, "tokenizer.ggml.suppress_tokens", 9); put(f, 5, 4); put(f, 3, 8); put(f, 7, 4);
+     put(f, UINT32_MAX, 4); put(f, 2, 4))
+
 /* What the metadata becomes. */
 static void configurations(void **state)
 {
@@ -89,6 +92,7 @@ static void configurations(void **state)
         {"windows in a list", make_windows_listed, "layer_types",
          "[\"sliding_attention\", \"full_attention\", \"full_attention\", \"full_attention\", \"sliding_attention\", "
          "\"sliding_attention\"]"},
+        {"tokens that no text has", make_suppressed, "suppress_tokens", "[7, 2]"},
         {"what is not read", make_rest, "llama.more", "0.5"},
         {"windows of an architecture without", make_rest, "llama.attention.sliding_window_pattern", "6.0"},
         {"told by the tensors", make_rest, "llama.vocab_size", NULL},
@@ -116,6 +120,7 @@ MAKE(linear_magnitude, begin_model(f, "llama", 2); put_float(f, "llama.rope.scal
      put_float(f, "llama.rope.scaling.attn_factor", 2))
 MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 2, 8);
      put(f, 1, 2))
+MAKE(suppressed_text, begin_model(f, "llama", 1); put_string(f, "tokenizer.ggml.suppress_tokens", "7"))
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
 MAKE(adapter, begin_model(f, "llama", 1); put_string(f, "general.type", "adapter"))
@@ -137,6 +142,7 @@ static void refused_configurations(void **state)
         ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
+        ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
         ROW(adapter, CLF_UNSUPPORTED, "general.type \"adapter\": expected a whole model"),
         ROW(no_layers, CLF_FORMAT, "\"llama.embedding_length\": expected an integer from 0 to 1073741824, found nothing"),
