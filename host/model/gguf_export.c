@@ -19,8 +19,7 @@ enum { ALIGNMENT = 32 };
 /* Rules of generation, which a GGUF file cannot hold. */
 static clf_status check_rules(const clf_generation_config *rules)
 {
-    if (rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new ||
-        rules->no_repeat_ngram)
+    if (rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new || rules->no_repeat_ngram)
         CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: rules of which tokens may come have no form in GGUF");
     return CLF_OK;
 }

@@ -226,6 +226,34 @@ static clf_status integers(const template_run *run, const template_node *node, c
     return clfi_value_new(json_integer(result), out);
 }
 
+/* Python's x // y and x % y: the remainder is exact and has the sign of y. */
+static double divide_down(double x, double y, double *remainder)
+{
+    double rest = fmod(x, y), quotient = (x - rest) / y;
+    if (rest != 0 && (rest < 0) != (y < 0)) {
+        rest += y;
+        quotient -= 1;
+    }
+    *remainder = rest != 0 ? rest : copysign(0, y);
+    if (quotient == 0)
+        return copysign(0, x / y);
+    return floor(quotient) + (quotient - floor(quotient) > 0.5);
+}
+
+static double divide(char sign, bool is_double, double x, double y)
+{
+    double remainder;
+    if (sign == '/' && !is_double)
+        return x / y;
+    const double quotient = divide_down(x, y, &remainder);
+    return sign == '/' ? quotient : remainder;
+}
+
+static bool is_safe(const template_node *node)
+{
+    return node->kind == NODE_FILTER && strcmp(node->name, "safe") == 0;
+}
+
 static clf_status calculate(const template_run *run, const template_node *node, const json_t *a, const json_t *b, json_t **out)
 {
     const char sign = node->name[0];
@@ -235,6 +263,8 @@ static clf_status calculate(const template_run *run, const template_node *node, 
     if (sign == '~')
         return concatenate(a, b, out);
     if (sign == '+') {
+        if (is_safe(node->a) || is_safe(node->b))
+            RUN_FAIL(run, node, CLF_UNSUPPORTED, "+ of a safe text, which Jinja takes for HTML, is not built (use ~)");
         CLF_TRY(join(a, b, &is_done, out));
         if (is_done)
             return CLF_OK;
@@ -258,8 +288,7 @@ static clf_status calculate(const template_run *run, const template_node *node, 
     const double result = sign == '+'   ? x + y
                           : sign == '-' ? x - y
                           : sign == '*' ? (is_double ? pow(x, y) : x * y)
-                          : sign == '/' ? (is_double ? floor(x / y) : x / y)
-                                        : x - y * floor(x / y);
+                                        : divide(sign, is_double, x, y);
     if (!isfinite(result))
         RUN_FAIL(run, node, CLF_FORMAT, "a number that is not finite");
     return clfi_value_new(json_real(result), out);
@@ -315,8 +344,8 @@ static clf_status compare(const template_run *run, const template_node *node, co
     }
     if (operation[0] == 'i' || operation[0] == 'n') {
         if (!clfi_value_contains(b, a, out))
-            RUN_FAIL(run, node, CLF_FORMAT, "%s %s %s: expected a string, list or dictionary on the right", clfi_value_kind(a), operation,
-                     clfi_value_kind(b));
+            RUN_FAIL(run, node, CLF_FORMAT, "%s %s %s: expected a string, list or dictionary that can hold it on the right",
+                     clfi_value_kind(a), operation, clfi_value_kind(b));
         *out = *out == (operation[0] == 'i');
         return CLF_OK;
     }

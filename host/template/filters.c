@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "template/run.h"
 
 typedef clf_status filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
@@ -154,13 +155,6 @@ static clf_status string(template_run *run, const template_node *node, const jso
     return text_of(value, out);
 }
 
-static clf_status same(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
-{
-    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
-    *out = json_incref((json_t *)value);
-    return CLF_OK;
-}
-
 /* int, float: 0 where the text is no number, as in Jinja. */
 static clf_status number(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                          json_t **out)
@@ -296,35 +290,57 @@ static clf_status choose(template_run *run, const template_node *node, const jso
     return st;
 }
 
-/* indent(width=4): every line but the first (first=true: the first too), empty ones excepted. */
+/* Bytes of the line break at text[at..size) as str.splitlines has them; 0: none. */
+static size_t line_break(const char *text, size_t size)
+{
+    uint32_t code;
+    const size_t bytes = clfi_utf8_decode((const unsigned char *)text, size, &code);
+    if (code == '\r' && size > 1 && text[1] == '\n')
+        return 2;
+    if (code == 0x85 || code == 0x2028 || code == 0x2029)
+        return bytes;
+    return (code >= '\n' && code <= '\r') || (code >= 0x1c && code <= 0x1e) ? bytes : 0;
+}
+
+/* Appends the text's lines, each behind `width` spaces. The first has them only with is_first, the others unless they are empty. */
+static clf_status append_indented(const template_run *run, const template_node *node, const char *text, size_t size, int width,
+                                  bool is_first, clf_str *out)
+{
+    for (size_t at = 0, end, skip; at < size; at = end + skip) {
+        for (end = at; (skip = line_break(text + end, size - end)) == 0;)
+            end++;
+        if (at > 0)
+            CLF_TRY(clfi_str_append_char(out, '\n'));
+        if (at == 0 ? is_first : end > at)
+            CLF_TRY(clfi_str_appendf(out, "%*s", width, ""));
+        CLF_TRY(clfi_str_append(out, text + at, end - at));
+        if (out->length > CLFI_TEMPLATE_MAX_OUTPUT)
+            RUN_FAIL(run, node, CLF_FORMAT, "indent: more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
+    }
+    return CLF_OK;
+}
+
+/* indent(width=4, first=false) of a string. */
 static clf_status indent(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                          json_t **out)
 {
     const json_t *width = clfi_argument(arguments, 0, "width");
-    const bool first = clfi_value_is_true(clfi_argument(arguments, 1, "first"));
-    json_t *source = NULL;
-    clf_str text = CLF_STR_INIT;
+    const bool is_first = clfi_value_is_true(clfi_argument(arguments, 1, "first"));
+    clf_str lines = CLF_STR_INIT, text = CLF_STR_INIT;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "width first"));
     if (width && (!json_is_integer(width) || json_integer_value(width) < 0 || json_integer_value(width) > 1024))
         RUN_FAIL(run, node, CLF_FORMAT, "indent: expected a width from 0 to 1024");
-    CLF_TRY(text_of(value, &source));
-    const char *at = json_string_value(source), *end = at + json_string_length(source);
-    clf_status st = CLF_OK;
-    for (bool is_first = true; st == CLF_OK && at < end; is_first = false) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = line_end ? line_end + 1 : end;
-        if ((!is_first || first) && *at != '\n')
-            st = clfi_str_appendf(&text, "%*s", width ? (int)json_integer_value(width) : 4, "");
-        if (st == CLF_OK)
-            st = clfi_str_append(&text, at, (size_t)(stop - at));
-        if (st == CLF_OK && text.length > CLFI_TEMPLATE_MAX_OUTPUT)
-            st = clfi_run_fail(run, node, CLF_FORMAT, "indent: more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
-        at = stop;
-    }
+    if (!json_is_string(value))
+        RUN_FAIL(run, node, CLF_FORMAT, "indent of %s, expected a string", clfi_value_kind(value));
+    clf_status st = clfi_str_append(&lines, json_string_value(value), json_string_length(value));
+    if (st == CLF_OK)
+        st = clfi_str_append_char(&lines, '\n');
+    if (st == CLF_OK)
+        st = append_indented(run, node, lines.data, lines.length, width ? (int)json_integer_value(width) : 4, is_first, &text);
     if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
     clfi_str_free(&text);
-    json_decref(source);
+    clfi_str_free(&lines);
     return st;
 }
 
@@ -351,7 +367,7 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
                 {"list", list},
                 {"reverse", reverse},
                 {"string", string},
-                {"safe", same},
+                {"safe", string},
                 {"int", number},
                 {"float", number},
                 {"abs", absolute},
@@ -449,7 +465,8 @@ static clf_status compare(template_run *run, const template_node *node, const ch
     }
     if (strcmp(name, "in") == 0) {
         if (!clfi_value_contains(other, value, out))
-            RUN_FAIL(run, node, CLF_FORMAT, "test in of %s: expected a string, list or dictionary", clfi_value_kind(other));
+            RUN_FAIL(run, node, CLF_FORMAT, "test in of %s: expected a string, list or dictionary that can hold it",
+                     clfi_value_kind(other));
         return CLF_OK;
     }
     for (size_t i = 0; i < COUNT(orders); i++) {

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utf8proc.h>
+
+#include "base/alloc.h"
 #include "base/utf8.h"
 
 /* Before the digits of an integer key: no UTF-8 has this byte. */
@@ -90,14 +93,15 @@ static clf_status append_real(double value, clf_str *out)
     char text[40];
     if (!isfinite(value))
         return clfi_str_append_text(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    for (int digits = 1; digits <= DBL_DECIMAL_DIG; digits++) {
+    int digits = 1;
+    for (; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, value);
         if (strtod(text, NULL) == value)
             break;
     }
     const int exponent = atoi(strchr(text, 'e') + 1);
     if (exponent >= -4 && exponent < 16) {
-        int decimals = (int)(strchr(text, 'e') - text) - 2 - (text[0] == '-') - exponent;
+        const int decimals = digits - 1 - exponent;
         snprintf(text, sizeof text, "%.*f", decimals < 1 ? 1 : decimals, value);
     }
     return clfi_str_append_text(out, text);
@@ -118,21 +122,36 @@ static size_t step_over(const char *text, size_t size)
     return clfi_utf8_decode((const unsigned char *)text, size, &code);
 }
 
-/* Python's repr of a string: single quotes unless it has some and no double ones. Characters above ASCII stand as they are. */
+/* Python's str.isprintable of one character. */
+static bool is_printable(uint32_t code)
+{
+    static const utf8proc_category_t hidden[] = {UTF8PROC_CATEGORY_CN, UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_CS,
+                                                 UTF8PROC_CATEGORY_CO, UTF8PROC_CATEGORY_ZL, UTF8PROC_CATEGORY_ZP, UTF8PROC_CATEGORY_ZS};
+    const utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
+    for (size_t i = 0; code != ' ' && i < COUNT(hidden); i++)
+        if (category == hidden[i])
+            return false;
+    return true;
+}
+
+/* Python's repr of a string: single quotes unless it has some and no double ones, and escapes for what cannot be seen. */
 static clf_status append_quoted(const char *text, size_t size, clf_str *out)
 {
     const char quote = memchr(text, '\'', size) && !memchr(text, '"', size) ? '"' : '\'';
     CLF_TRY(clfi_str_append_char(out, quote));
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c == (unsigned char)quote || c == '\\')
+    for (size_t i = 0; i < size;) {
+        uint32_t code;
+        const char c = text[i];
+        const size_t bytes = clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        if (c == quote || c == '\\')
             CLF_TRY(clfi_str_appendf(out, "\\%c", c));
         else if (c == '\n' || c == '\r' || c == '\t')
             CLF_TRY(clfi_str_append_text(out, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t"));
-        else if (c < ' ' || c == 127)
-            CLF_TRY(clfi_str_appendf(out, "\\x%02x", c));
+        else if (is_printable(code))
+            CLF_TRY(clfi_str_append(out, text + i, bytes));
         else
-            CLF_TRY(clfi_str_append_char(out, (char)c));
+            CLF_TRY(clfi_str_appendf(out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)code));
+        i += bytes;
     }
     return clfi_str_append_char(out, quote);
 }
@@ -417,7 +436,7 @@ bool clfi_value_contains(const json_t *container, const json_t *item, bool *out)
     }
     if (json_is_object(container)) {
         *out = clfi_value_entry(container, item) != NULL;
-        return true;
+        return !json_is_array(item) && !json_is_object(item); /* which Python does not take for keys */
     }
     for (size_t i = 0; i < json_array_size(container) && !*out; i++)
         *out = clfi_value_equal(clfi_value_at(container, i), item);

@@ -79,7 +79,7 @@ size_t clfi_value_space(const char *text, size_t size);
 /* text without white space (characters NULL), or without the listed characters, on its left or right. */
 void clfi_value_strip(const char **text, size_t *size, const json_t *characters, bool left, bool right);
 
-/* Whether the item is in the container; false where that is no string (of a string), list or dictionary. */
+/* Whether the item is in the container; false where that is no string (of a string), list or dictionary (of what can be a key). */
 bool clfi_value_contains(const json_t *container, const json_t *item, bool *out);
 
 /* The last element first. */

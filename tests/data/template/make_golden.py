@@ -180,6 +180,13 @@ EXPRESSIONS += [f'"{text}".split(" ")|map("{name}")|join(" ")' for text in (LETT
 EXPRESSIONS += ["['\u00df', 'SS', 'ss', '\u03a3', '\u03c3', 'A\u03a3']|sort",
                 "''|title ~ ''.title() ~ ''|capitalize", "5|title ~ none|upper",
                 "tools is none", "nothing is none"]
+# Numbers with one digit, of every size; what floors and remainders of real numbers are; lines, and letters that cannot be seen.
+EXPRESSIONS += [f"{sign}{digit} / 1{'0' * zeros}" for zeros in range(19) for digit in (1, 5, 9) for sign in ("", "-")]
+EXPRESSIONS += [f"{x} {sign} {y}" for sign in ("//", "%") for x in (7.5, -7.5, 0.0, 9007199254740991.0, 0.1, 1) for y in (2.5, -0.1, 3.0)]
+EXPRESSIONS += ["[0.05, {'a': 0.007}]|tojson", "0.05", "1.0 % -1", "5|safe + 1|string if false", "5|safe ~ '<' ~ true|safe",
+                "''|indent(2, true)", "'\\na\\n'|indent(2, true)", "'a\\r\\nb\\rc\\r'|indent(3)",
+                "'a\u2028b\x85c\\fd\x1de'|indent(width=1, first=true)",
+                "['\u00a0\u00ad\u200b\u2028\ue000\ufeff\u3000\U000e0001 \u00e4\u4e2d\U0001f600\x7f\x85']"]
 BLOCKS += [
     "{% for x in 'abc' %}{{ loop.depth }}{{ loop.depth0 }}{% for y in 'de' %}{{ loop.depth }}{% endfor %}{% endfor %}",
     "{% for x in 'abcde' %}{{ loop.cycle('odd', 'even') }}{{ loop.cycle(1) }}{{ loop.cycle('a', nothing, 'c') }} {% endfor %}",
