@@ -39,7 +39,8 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
 /* Bytes of such a line without a "\r" at its end. */
 size_t clfi_line_length(const clf_str *line);
 
-/* Where `path` leads through symbolic links, the last of which may name a file that is not there yet: newly allocated. IO: they loop. */
+/* The path that `path` leads to through symbolic links; the last link may name a file that does not exist yet. Newly allocated. IO: the
+ * links loop. */
 clf_status clfi_path_follow(const char *path, char **out);
 
 /* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
@@ -85,12 +86,12 @@ clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);
 /* The same, but out->temporary is a name of its own from the beginning, by which other processes can write the file. */
 clf_status clfi_atomic_open_named(const char *path, clf_atomic_file *out);
 
-/* What fails here is reported by commit, with its reason; false: it did, so that a long output may stop. */
+/* commit reports the first failure of these two, with its reason. They return false after a failure, so that a long output may stop. */
 bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size);
 bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRINTF(2, 3);
 
-/* What fails by itself fails here: flushes, checks every write and syncs. Left to commit is the name; a pipe or device has got all bytes.
- * Does nothing for one that is complete. After a failure nothing is left, and abandon is a no-op. */
+/* Flushes, checks every write and syncs, so that only the renaming can still fail in commit. A pipe or device has got all bytes then.
+ * Does nothing for a file that is complete. After a failure nothing is left, and abandon is a no-op. */
 clf_status clfi_atomic_complete(clf_atomic_file *file);
 clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; closes in any case */
 
@@ -109,8 +110,8 @@ clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
 /* clfi_output_open, write, commit. */
 clf_status clfi_output_write(const char *path, const void *data, size_t size);
 
-/* Where an output goes: a file that is replaced when all is written; a pipe or device, which gets each byte once; standard output, by
- * whatever name. IO: a directory, links that loop. */
+/* Kind of an output: a file that is replaced when all is written; a pipe or device, which gets each byte once; standard output, by
+ * any name. IO: a directory, links that loop. */
 typedef enum clf_output_place { CLF_OUTPUT_FILE, CLF_OUTPUT_STREAM, CLF_OUTPUT_STANDARD } clf_output_place;
 clf_status clfi_output_find(const char *path, clf_output_place *out);
 

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* Where a file is mapped. The handler walks the list at any moment, so that entries are never freed: later mappings use them again. */
+/* Address range of a mapped file. The handler may walk the list at any moment, so entries are never freed; later mappings reuse them. */
 typedef struct guarded_range {
     atomic_uintptr_t begin; /* 0: not in use */
     atomic_uintptr_t end;
@@ -35,7 +35,7 @@ static bool is_guarded(uintptr_t address)
     return false;
 }
 
-/* What POSIX calls unsafe here, mmap, is one system call that touches nothing of the process's own. */
+/* POSIX does not list mmap as safe in a handler. It is one system call here that touches no state of the process. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const int saved = errno;

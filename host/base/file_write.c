@@ -49,7 +49,7 @@ void clfi_atomic_remove_named(void)
     }
 }
 
-/* What a link at `path` that holds `text` stands for. */
+/* Resolves the text of a link at `path`. */
 static clf_status link_target(const char *path, const char *text, char **out)
 {
     char *directory;
@@ -80,7 +80,7 @@ clf_status clfi_path_follow(const char *path, char **out)
     }
 }
 
-/* What is at the destination now. */
+/* State of the destination before anything is written. */
 typedef struct place {
     struct stat info;
     bool exists, is_stream; /* stream: a pipe or device, or standard output by whatever name */
@@ -333,7 +333,7 @@ clf_status clfi_output_check(const char *path, bool is_file)
     return st;
 }
 
-/* Of two files that are not there yet: one name in one folder. */
+/* Whether two files that do not exist yet would be one: the same name in the same folder. */
 static clf_status would_be_same(const char *a, const char *b, bool *out)
 {
     const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
@@ -464,7 +464,7 @@ static clf_status take_name(clf_atomic_file *file)
     return st;
 }
 
-/* Of an output that has its temporary name; a pipe or device has got all bytes already. */
+/* Renames a complete output from its temporary name. A pipe or device has got all bytes already. */
 static clf_status rename_one(const clf_atomic_file *file)
 {
     if (!file->target || rename(file->temporary, file->target) == 0)

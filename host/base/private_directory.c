@@ -137,7 +137,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* What a process that was ended left under this name, between two calls, would be in the way. */
+/* A process that was killed between two calls may have left this name, which would be in the way. */
 static void remove_stale(int directory, const char *name)
 {
     struct stat info;

@@ -16,7 +16,7 @@
 
 enum { CLFI_PCI_ADDRESS_BYTES = 16 };
 
-/* Where counters are looked for. */
+/* Places that are searched for energy counters. */
 typedef struct clfi_energy_source {
     const char *sysfs; /* "/sys" */
     const char *nvml;  /* "libnvidia-ml.so.1", for dlopen */
@@ -24,7 +24,7 @@ typedef struct clfi_energy_source {
 
 extern const clfi_energy_source clfi_energy_system;
 
-/* Whose energy is wanted. */
+/* The device or host whose energy is measured. */
 typedef struct clfi_energy_target {
     bool is_cpu;
     char pci_address[CLFI_PCI_ADDRESS_BYTES]; /* "0000:3b:00.0" as in sysfs; "": the driver does not tell */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is derived from samples: median and spread, rate, and the share of the device's own limit as measured in the same rounds. */
+/* Figures derived from samples: median and spread, rate, and the share of the device's own limit as measured in the same rounds. */
 #ifndef CLFI_BENCH_FIGURES_H
 #define CLFI_BENCH_FIGURES_H
 

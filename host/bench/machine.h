@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record says of the host and of the library: processor, memory, system, version, commit, CLBlast. */
+/* Facts about the host and the library for a record: processor, memory, system, version, commit, CLBlast. */
 #ifndef CLFI_BENCH_MACHINE_H
 #define CLFI_BENCH_MACHINE_H
 

@@ -144,7 +144,7 @@ static json_t *off_device_json(const clfi_workload *workload)
     return list;
 }
 
-/* What an interruption left without a figure is no result. */
+/* Whether a row has a result. A row that an interruption left without a figure has none. */
 static bool is_result(const clfi_row *row)
 {
     return row->status == CLFI_ROW_FAILED || row->status == CLFI_ROW_UNSUPPORTED || row->wall_ms.count > 0;
@@ -210,7 +210,7 @@ static clf_status add_missing(json_t *list, const char *why, const char *format,
     return CLF_OK;
 }
 
-/* What the list of devices lacks. */
+/* Adds a note for each driver that the list of devices lacks. */
 static clf_status add_drivers(const clfi_bench *bench, json_t *list)
 {
     json_t *note;

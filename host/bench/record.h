@@ -7,7 +7,7 @@
 
 enum { CLFI_RECORD_VERSION = 1 };
 
-/* What is known before the first measurement. */
+/* The part of a record that is known before the first measurement. */
 typedef struct clfi_record {
     json_t *head; /* created, settings, library, host, models */
 } clfi_record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a result beside its times: one list of fields, from which the message of a device's process, the result file, its
- * reader, comparisons, the report and the tests are made. A field is one row here and its description in result.schema.json. */
+/* The facts of a result beside its times, as one list of fields. The message of a device's process, the result file, its reader,
+ * comparisons, the report and the tests are made from it. A field is one row here and its description in result.schema.json. */
 #ifndef CLFI_BENCH_ROW_FACTS_H
 #define CLFI_BENCH_ROW_FACTS_H
 

@@ -52,7 +52,7 @@ static char *last_reason(void)
     return clfi_strdup(clf_last_error(), &copy) == CLF_OK ? copy : NULL;
 }
 
-/* What a failure makes of a row: the device cannot, or something is wrong. */
+/* Marks a row as unsupported by the device or as failed. */
 static void fail_row(clfi_row *row, clf_status st)
 {
     row->is_unbuilt = st == CLF_BUILD;
@@ -205,7 +205,7 @@ static clf_status append(clfi_samples *samples, const json_t *values)
     return CLF_OK;
 }
 
-/* What a visit is meant to take comes on top of the patience with a driver: after a warm-up, `seconds` or so many samples, stretched. */
+/* Time limit of a visit: the patience with a driver, a warm-up, and `seconds` or the time of `samples`, stretched. */
 static clfi_patience visit_patience(const runner *r, const clfi_row *row, double seconds, size_t samples)
 {
     const double sampling = (double)(samples * row->runs_per_sample) * row->run_seconds;

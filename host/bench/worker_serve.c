@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process that holds a device does on request: list devices, open one, verify a workload, take samples. */
+/* Requests that the process of a device answers: list devices, open one, verify a workload, take samples. */
 #include "bench/device_facts.h"
 #include "bench/energy.h"
 #include "bench/prepared.h"
@@ -141,7 +141,7 @@ static clf_status note_kernels(server *s, const clfi_workload *workload, void *s
     return st;
 }
 
-/* What the latest runs took of the device's memory. before: in use before the workload was prepared; held: by it, between runs. */
+/* Device memory that the latest runs took. before: in use before the workload was prepared; held: by it, between runs. */
 static void add_memory(const server *s, const clfi_workload *workload, const void *state, size_t before, size_t held, clfi_row_facts *facts)
 {
     clfi_workload_memory memory = {.operand_bytes = held};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a row of a command's table of options says, and what a command is. */
+/* Types of a command and of a row in its table of options. */
 #ifndef CLFI_CONSOLE_OPTION_H
 #define CLFI_CONSOLE_OPTION_H
 
@@ -39,7 +39,7 @@ typedef struct cli_option {
     void *target;
 } cli_option;
 
-/* What a command is; its table of options is built in its own function, where the targets live. */
+/* A command. Its own function builds its table of options, since the targets live there. */
 typedef struct cli_command {
     const char *name;
     const char *arguments; /* "MODEL_DIR [TEXT ...]" */

@@ -18,14 +18,14 @@ static const char *option_name(const cli_option *option, char text[NAME_BYTES])
     return text;
 }
 
-/* What the option says will be written; NULL: nothing, or it is not for that. */
+/* The file that the option says will be written; NULL: none, or the option names no output. */
 static const char *output_of(const cli_option *option)
 {
     const bool is_output = option->kind == CLI_OUTPUT || option->kind == CLI_IN_PLACE || option->kind == CLI_FILE;
     return is_output ? *(const char **)option->target : NULL;
 }
 
-/* What it says will be read. */
+/* The file that the option says will be read; NULL as above. */
 static const char *input_of(const cli_option *option)
 {
     return option->kind == CLI_INPUT || option->kind == CLI_TEXTS ? *(const char **)option->target : NULL;
@@ -66,7 +66,7 @@ clf_status cli_output_replaces_none(const cli_line *line, const char *name, cons
     return CLF_OK;
 }
 
-/* Of the first `count` rows. */
+/* Checks an output against the files of the first `count` rows. */
 static clf_status check_outputs(const cli_line *line, size_t count, const char *name, const char *path)
 {
     char other_name[NAME_BYTES];

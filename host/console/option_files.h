@@ -18,8 +18,8 @@ typedef struct cli_line {
 /* All rows of its table. INVALID_ARGUMENT names two of them. NOT_FOUND, IO: an output that could not be written. */
 clf_status cli_files_check(const cli_line *line);
 
-/* Of an output that is no row: by `name` ("--output") a file that is another output of the table, or one that is read. INVALID_ARGUMENT,
- * IO. */
+/* Checks an output that is no row of the table. `name` ("--output") is for the message. INVALID_ARGUMENT: the file is another output of
+ * the table, or one that is read. IO. */
 clf_status cli_output_is_alone(const cli_line *line, const char *name, const char *path);
 clf_status cli_output_replaces_none(const cli_line *line, const char *name, const char *path);
 

@@ -33,7 +33,7 @@ void cli_print_examples(const cli_command *command);
 /* The rows of a table of options as help prints them. */
 void cli_print_options(const cli_option *options, size_t count);
 
-/* Of names[0..count) the one that `word` is most likely a misspelling of; NULL where none is near. */
+/* The one of names[0..count) that `word` most likely misspells; NULL: none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
 /* The program's one rule: 0 for OK, 2 for what the command line asks for in vain (INVALID_ARGUMENT), 1 for everything that fails at

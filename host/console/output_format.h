@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an output is written as: --format, or what the end of its name says. */
+/* Format of an output: --format, or the end of its name. */
 #ifndef CLFI_CONSOLE_OUTPUT_FORMAT_H
 #define CLFI_CONSOLE_OUTPUT_FORMAT_H
 

@@ -68,7 +68,7 @@ void cli_interrupts_hold(bool holds);
 /* Whether one waits, for work that can end early. */
 bool cli_interrupts_is_waiting(void);
 
-/* What an interruption leaves, from now on; nothing is said before the first call. */
+/* Sets what an interruption reports as done, from now on. Before the first call it reports nothing. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 
 /* A file that an interruption removes, too, from now on, whose name is shorter than PATH_MAX; NULL: none. */

@@ -7,7 +7,7 @@
 
 #include "clformer/status.h"
 
-/* What was printed, to where it goes. IO: this or something printed before failed. */
+/* Flushes what was printed. IO: this or an earlier write failed. */
 clf_status cli_output_flush(void);
 
 /* The results of `count` texts are printed, each in whole lines, and an interruption from now on says so: "5 words were printed" (one,

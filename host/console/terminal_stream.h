@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes to a terminal: the bytes of models, files and users can neither move its cursor nor change its state. */
+/* Makes text safe for a terminal: bytes of models, files and users can neither move its cursor nor change its state. */
 #ifndef CLFI_CONSOLE_TERMINAL_STREAM_H
 #define CLFI_CONSOLE_TERMINAL_STREAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model is stored in: tensors by name, and the keys of config.json. Families and loaders see this form alone,
- * whatever the files are; a form that keeps such keys otherwise (GGUF's metadata) makes the JSON from them. */
+/* A stored model: tensors by name, and the keys of config.json. Families and loaders see this form alone, whatever the files are. A file
+ * format with other keys (GGUF's metadata) makes the JSON from them. */
 #ifndef CLFI_IO_CHECKPOINT_H
 #define CLFI_IO_CHECKPOINT_H
 

@@ -199,7 +199,7 @@ static clf_status copy_yarn(const writer *w, double factor, double magnitude, js
     return magnitude == 1 ? CLF_OK : set(scaling, "attention_factor", json_real(magnitude * (0.1 * log(factor) + 1)));
 }
 
-/* Where the type is absent a factor is a linear one, and 0 is none, as llama.cpp takes it. */
+/* Without a type a factor is linear, and a factor of 0 is none, as in llama.cpp. */
 static clf_status copy_scaling(const writer *w)
 {
     char key[KEY_BYTES];
@@ -326,7 +326,7 @@ static clf_status copy_suppressed(const writer *w)
     return CLF_OK;
 }
 
-/* What llama.cpp's converter leaves to those who read: Gemma's scale of the scores, which only its largest models have otherwise. */
+/* Gemma's scale of the scores, which llama.cpp's converter does not store. Only the largest models have another one. */
 static clf_status copy_gemma(const writer *w)
 {
     const int64_t heads = int_of(w, "num_attention_heads"), layers = int_of(w, "num_hidden_layers");

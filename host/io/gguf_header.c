@@ -11,7 +11,7 @@
 #include "io/gguf_file_type.h"
 #include "io/gguf_keys.h"
 
-/* What is left of the file. */
+/* The mapped file and the position of the next read. */
 typedef struct reader {
     const char *path;
     const uint8_t *data;

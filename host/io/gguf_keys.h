@@ -41,7 +41,7 @@
 #define CLFI_GGUF_FACTORS_SHORT "rope_factors_short.weight"
 #define CLFI_GGUF_FACTORS_LONG "rope_factors_long.weight"
 
-/* Of tokenizers. */
+/* Keys of tokenizers. */
 #define CLFI_GGUF_TOKEN_MODEL "tokenizer.ggml.model"
 #define CLFI_GGUF_TOKEN_PRE "tokenizer.ggml.pre"
 #define CLFI_GGUF_TOKEN_TOKENS "tokenizer.ggml.tokens"

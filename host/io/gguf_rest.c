@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What GGUF files say that no configuration is made from: refused where it matters, kept to be told otherwise. */
+/* Keys of GGUF files that become no configuration. Keys that change results are refused; the others are kept for the account. */
 #include "io/gguf_rest.h"
 
 #include <stdio.h>

@@ -129,7 +129,7 @@ static bool may_be_special(const clf_gguf_string *token)
     return token->length > 2 && token->length <= LONGEST && (strchr("<[_", token->data[0]) || (unsigned char)token->data[0] == 0xe2);
 }
 
-/* Where all of these are there, the text in `victim` is none that ends. */
+/* If a vocabulary has all texts of `present`, the token `victim` does not end a text. */
 static const struct {
     const char *present[2], *victim;
     clf_gguf_token_use use;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tokens of a GGUF file do by their text. The files' keys name one end of text and perhaps one of a turn. The other ends are known by
- * how they are written alone, as in llama.cpp. */
+/* Finds the uses of a GGUF file's tokens by their texts. The file's keys name one end of text and perhaps one end of a turn. Readers know
+ * the other ends by their spelling alone, as llama.cpp does. */
 #ifndef CLFI_IO_GGUF_TOKEN_TEXTS_H
 #define CLFI_IO_GGUF_TOKEN_TEXTS_H
 

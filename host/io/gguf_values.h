@@ -7,7 +7,7 @@
 #include "clformer/text.h"
 #include "io/gguf.h"
 
-/* What a file says of its tensors' type, which changes with them. */
+/* Keys that describe the type of the file's tensors; conversions change them. */
 #define CLFI_GGUF_FILE_TYPE "general.file_type"
 #define CLFI_GGUF_QUANTIZATION_VERSION "general.quantization_version"
 

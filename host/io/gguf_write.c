@@ -62,7 +62,7 @@ static clf_weight_type type_of_matrix(const writing *w, const clf_gguf_tensor *t
     return stored->block_bytes * finer->block_weights <= finer->block_bytes * stored->block_weights ? t->type : CLF_WEIGHT_Q8_0;
 }
 
-/* What a tensor is written as: vectors stay as they are, and so do positions, which are added and not multiplied. */
+/* The type that a tensor is written in. Vectors keep theirs, and so do positions, which are added and not multiplied. */
 static clf_weight_type type_of(const writing *w, const clf_gguf_tensor *t)
 {
     const bool is_matrix = t->rank > 1 && strcmp(t->name, "position_embd.weight") != 0;

@@ -11,7 +11,7 @@ typedef struct clf_gguf_progress {
     void *user;
 } clf_gguf_progress;
 
-/* What a file is made from; borrowed while it is written. */
+/* The contents of a new file; borrowed while it is written. */
 typedef struct clf_gguf_source {
     const char *name;              /* for messages */
     size_t alignment;              /* a power of two */
@@ -27,7 +27,7 @@ typedef struct clf_gguf_source {
     const clf_gguf_progress *progress; /* NULL: nobody watches */
 } clf_gguf_source;
 
-/* What became of the tensors. */
+/* Counts of the tensors by what was done with them. */
 typedef struct clf_gguf_converted {
     size_t changed, kept; /* kept: vectors, tables of positions, rows that are no whole blocks, or of the type already */
     uint64_t bytes;       /* of all tensors' data as written */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Python's json module reads and writes beyond RFC 8259, for a parser and a writer that know the RFC alone. */
+/* Extensions of Python's json module to RFC 8259, for a parser and a writer that know the RFC alone. */
 #ifndef CLFI_IO_JSON_PYTHON_H
 #define CLFI_IO_JSON_PYTHON_H
 

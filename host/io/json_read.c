@@ -38,7 +38,7 @@ static int nesting(const char *text, size_t size, size_t *at)
     return deepest;
 }
 
-/* What messages say of a text: its name, and whether it is one line, which the name tells. */
+/* A text's name in messages. is_line: the text is one line, and the name says which. */
 typedef struct origin {
     const char *name;
     bool is_line;
@@ -51,7 +51,7 @@ static clf_status fail_place(const origin *from, size_t line, size_t column, con
     CLF_FAIL(CLF_FORMAT, "%s: line %zu, column %zu: %s", from->name, line, column, what);
 }
 
-/* What is wrong at the character text[at]: line and column count from 1, the column in characters. */
+/* Fails with `what` at the character text[at]. Lines and columns count from 1, columns in characters. */
 static clf_status fail_at(const char *text, size_t at, const origin *from, const char *what)
 {
     size_t line = 1, column = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of a model's directory lie. */
+/* Finds the parts of a model's directory. */
 #include "io/model_directory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of a model's directory lie, and sentence-transformers' file beside the network. */
+/* Finds the parts of a model's directory, and sentence-transformers' file beside the network. */
 #ifndef CLFI_IO_MODEL_DIRECTORY_H
 #define CLFI_IO_MODEL_DIRECTORY_H
 
@@ -36,8 +36,8 @@ clf_status clfi_transformer_settings_open(const char *directory, json_t **out, c
 /* Whether the file's name is one of those seven. */
 bool clfi_is_transformer_settings(const char *name);
 
-/* What the settings give for `key` or, where this is not there, for its older name: "config_kwargs", "config_args". *found: the one of
- * the two that is there. NULL: neither, or null. FORMAT: no object. */
+/* Reads the object that the settings have under `key` or, without it, under its older name: "config_kwargs", "config_args". *found: the
+ * name that is there. *out NULL: neither, or null. FORMAT: no object. */
 clf_status clfi_transformer_arguments(const json_t *settings, const char *name, const char *key, const char *older, const char **found,
                                       const json_t **out);
 

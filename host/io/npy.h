@@ -59,7 +59,7 @@ clf_status clfi_npy_writer_open(const char *path, clf_file_dtype dtype, int rank
 /* Appends rows in C order. IO as soon as a write fails. */
 clf_status clfi_npy_writer_append(clf_npy_writer *writer, const void *data, size_t rows);
 
-/* What was appended: rows, and the hash of their bytes. false: the output is a pipe or device, beside which no file belongs. */
+/* Returns the number of rows appended and the hash of their bytes. false: the output is a pipe or device, which gets no sidecar. */
 bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char out_hash[CLFI_HASH_TEXT_BYTES]);
 
 /* Completes the header, moves the file into place and frees the writer, also on failure. */

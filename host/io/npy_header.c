@@ -119,7 +119,7 @@ static clf_status parse_shape(cursor *c, npy_header *out)
     return CLF_OK;
 }
 
-/* What a dtype that is not read is called, by NumPy's kind letter. */
+/* Name of an unsupported dtype, by NumPy's kind letter. */
 static const char *kind_name(char kind)
 {
     switch (kind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the safetensors reader share: the opened checkpoint and the steps that fill it. */
+/* Shared by the parts of the safetensors reader: the opened checkpoint and the steps that fill it. */
 #ifndef CLFI_IO_SAFETENSORS_FILE_H
 #define CLFI_IO_SAFETENSORS_FILE_H
 

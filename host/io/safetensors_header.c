@@ -13,7 +13,7 @@
 
 enum { PREFIX_BYTES = 8 }; /* the header's size comes first */
 
-/* Where the parts of the file are. */
+/* The parts of the file. */
 typedef struct header_view {
     const char *path;
     const char *text;

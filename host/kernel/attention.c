@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the launchers of attention share. */
+/* Shared by the launchers of attention. */
 #include "kernel/attention.h"
 
 #include "kernel/attention_keep.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engines that multiply weights in bundles share. */
+/* Shared by the engines that multiply weights in bundles. */
 #ifndef CLFI_KERNEL_GEMM_BUNDLES_H
 #define CLFI_KERNEL_GEMM_BUNDLES_H
 

@@ -14,7 +14,7 @@ bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)
     return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && !args->residual.buffer);
 }
 
-/* What is added to integers of that type so that they have no sign, negative where it is taken from them. */
+/* The number that makes integers of a type unsigned when it is added to them; negative: it is subtracted. */
 static int zero_of(clf_weight_type type)
 {
     switch (type) {

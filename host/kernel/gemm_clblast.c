@@ -52,7 +52,7 @@ static void leave(void)
     pthread_rwlock_unlock(&parameters_lock);
 }
 
-/* What a context keeps of CLBlast. */
+/* A context's settings for CLBlast. */
 typedef struct blas_state {
     bool is_user;
     const clf_clblast_parameters *parameters; /* NULL: CLBlast's own */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the GEMM launchers share: macros and arguments of the result, operands as engines see them, packing. */
+/* Shared by the GEMM launchers: macros and arguments of the result, operands as engines see them, packing. */
 #ifndef CLFI_KERNEL_GEMM_COMMON_H
 #define CLFI_KERNEL_GEMM_COMMON_H
 

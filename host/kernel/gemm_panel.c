@@ -41,7 +41,7 @@ static int rows_of(const clf_context *context, const clf_tile *tile)
     return tile->value[CLFI_PANEL_ROWS] ? tile->value[CLFI_PANEL_ROWS] : usual_rows(context);
 }
 
-/* Where the tile does not say how many vectors, clfi_gemm_panel takes no more than fit. */
+/* Whether the tile's rows fit into registers. A tile without a number of vectors gets as many from clfi_gemm_panel as fit. */
 static bool fits(const clf_context *context, const clf_tile *tile)
 {
     const int vectors = tile->value[CLFI_PANEL_VECTORS] ? tile->value[CLFI_PANEL_VECTORS] : 1;

@@ -9,7 +9,7 @@ enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
 enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
 enum { GROUPS_PER_UNIT = 2, SMALL_UNITS = 4, LEAST_PART = 128, MOST_PARTS = 8, RUN = 8 };
 
-/* What tells the two engines apart. */
+/* The differences between the two engines. */
 typedef struct variant {
     clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
     bool is_half;

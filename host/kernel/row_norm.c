@@ -115,7 +115,7 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Where there are launch graphs, in work-groups of their size, of which norms of heads, with rows for each, are parts too. */
+/* Lanes for each row. With launch graphs, work-groups have the graphs' size, since norms of heads are parts of graphs too. */
 static clf_row_lanes lanes_of(const clf_context *context, const norm_layout *l)
 {
     const int group = context->device.caps.graph_group;

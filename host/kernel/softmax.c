@@ -236,7 +236,7 @@ bool clfi_softmax_lines_supports(const clf_context *context, const void *argumen
            find_columns(context, &l);
 }
 
-/* What masks of a whole row are for the other kernels, each key of this one looks up: columns may differ. */
+/* This kernel looks up each key's mask, since columns may differ; the other kernels look up masks of whole rows. */
 static const char *column_mask(const clf_view *view)
 {
     return view ? "PER_KEY" : "ABSENT";

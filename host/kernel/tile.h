@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an engine's kernels are built with besides the case: sizes of tiles and work-groups. */
+/* Sizes of tiles and work-groups, which an engine's kernels are built with besides the case. */
 #ifndef CLFI_KERNEL_TILE_H
 #define CLFI_KERNEL_TILE_H
 

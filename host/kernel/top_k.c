@@ -16,7 +16,7 @@ enum {
     CANDIDATE_BYTES = 1 << 26   /* rows are taken in batches whose keys of one round fit here */
 };
 
-/* What differs between the families. */
+/* The differences between the kernel families. */
 typedef struct family {
     const char *file, *kernel;
     int width, wg, half; /* half 0: CPU family */

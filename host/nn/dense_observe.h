@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clf_transformer_params add to a pass over a dense batch: dropout, score functions, values of layers that are read. */
+/* Additions of clf_transformer_params to a pass over a dense batch: dropout, score functions, values of layers that are read. */
 #ifndef CLFI_NN_DENSE_OBSERVE_H
 #define CLFI_NN_DENSE_OBSERVE_H
 

@@ -4,7 +4,7 @@
 
 #include "nn/attention_weights.h"
 
-/* Where the rows of a run belong, and which layer's weights are wanted (weights NULL: none). */
+/* The batch that a run's rows belong to, and the layer whose attention weights are wanted (weights NULL: none). */
 typedef struct encoder_run {
     const clf_attention_batch *batch;
     int64_t layer;

@@ -8,7 +8,7 @@
 #include "nn/feed_forward.h"
 #include "op/rotary.h"
 
-/* What an attention looks like. Queries have H heads, keys and values G, which divides H: query head h uses key head h / (H / G). */
+/* Shape of an attention. Queries have H heads, keys and values G, which divides H: query head h uses key head h / (H / G). */
 typedef struct clf_attention_shape {
     int64_t heads, key_heads; /* H, G */
     int64_t head_size;        /* D; H D need not be the width */
@@ -29,7 +29,7 @@ typedef struct clf_distance_buckets {
 /* LN: (x - mean) / sqrt(var + eps) gamma + beta; RMS: x / sqrt(mean x^2 + eps) gamma, or times 1 + gamma as Gemma stores it. */
 typedef enum clf_norm_kind { CLF_NORM_LAYER, CLF_NORM_RMS, CLF_NORM_RMS_PLUS_ONE } clf_norm_kind;
 
-/* Where a block f has its norms: post x = N(x + f(x)); pre x += f(N(x)); both x += N'(f(N(x))). */
+/* Place of the norms of a block f: post x = N(x + f(x)); pre x += f(N(x)); both x += N'(f(N(x))). */
 typedef enum clf_norm_place { CLF_NORM_POST, CLF_NORM_PRE, CLF_NORM_BOTH } clf_norm_place;
 
 enum { CLFI_STACK_MOST_LAYERS = 4096 };
@@ -93,7 +93,7 @@ void clfi_stack_clear(clf_stack *stack);
 void clfi_stack_set_local(clf_stack_config *config, int64_t layer);
 int64_t clfi_stack_local_count(const clf_stack_config *config); /* among its layers */
 
-/* What the attention of a layer looks like. */
+/* Shape of a layer's attention. */
 const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer);
 
 /* The bias of a stack's scores; NULL: none. */
@@ -121,7 +121,7 @@ struct clf_layer_pass {
     const clf_view *positions; /* i32 [T]: of the rows in their sequences; NULL where no layer turns by them */
 };
 
-/* Where a layer can be watched, and changed, while it runs. */
+/* Points of a layer at which an observer can read, and change, values while it runs. */
 typedef enum clf_layer_point {
     CLF_POINT_SELF_RESULT, /* [T,C]: f(x) of a block, before it is added to x */
     CLF_POINT_SOURCE_RESULT,

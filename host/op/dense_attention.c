@@ -154,7 +154,7 @@ static bool has_unit_columns(const clf_view *four)
     return four->dim[3] <= 1 || four->stride[3] == 1;
 }
 
-/* What masks whole keys of a sequence only is read as it is, where the sequences' rows follow each other; other masks become bits. */
+/* Whether the masks mask whole keys only. Such masks are read as they are if the sequences' rows follow each other; others become bits. */
 static bool masks_keys_only(const clf_dense_attention *a)
 {
     const clf_dense_masks *masks = a->masks;

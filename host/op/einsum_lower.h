@@ -8,7 +8,7 @@
 #include "kernel/gemm.h"
 #include "op/einsum_plan.h"
 
-/* What a step reads and writes: element strides by label, 0 where a term does not have the label. Row [inputs] is the result's. */
+/* Strides of a step's operands: element strides by label, 0 where a term does not have the label. Row [inputs] is the result's. */
 typedef struct clf_einsum_access {
     int inputs;
     clf_label_set labels, kept;
@@ -24,7 +24,7 @@ typedef struct clf_einsum_strides {
 /* Those of dense row-major tensors. */
 void clfi_einsum_dense_strides(const clf_einsum_form *form, clf_einsum_strides *out);
 
-/* What step `index` reads and writes; intermediates are dense in the plan's layout, the last step writes the result. */
+/* The strides of step `index`; intermediates are dense in the plan's layout, the last step writes the result. */
 void clfi_einsum_step_access(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index, clf_einsum_access *out);
 
 /* C[batch, m, n] = sum over k of A[batch, m, k] B[batch, k, n]; strides of A, B and C in stride[0], [1] and [2]. A batch dimension may have

@@ -76,7 +76,7 @@ static clf_status set_forced(const clf_engine *engine, char *text, clf_tile *til
     return clfi_engine_tile_set(engine, text, value, tile);
 }
 
-/* What stands after "op=" in the context's list, "" when nothing does. */
+/* Copies the text after "op=" in the context's list; "": there is none. */
 static clf_status forced_text(const clf_context *context, const char *op, char out[FORCED_BYTES])
 {
     out[0] = '\0';
@@ -131,7 +131,7 @@ bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)
     return !engine->runs_on || engine->runs_on(caps);
 }
 
-/* What nothing has to run for. */
+/* Obstacles that are known without running anything. */
 static const char *stated_obstacle(const clf_context *context, const clf_engine *engine)
 {
     if (engine->precision > context->precision)

@@ -64,7 +64,7 @@ bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps);
 /* Whether the row keeps the context's precision and can run the case. */
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
 
-/* What keeps the row from every case on this context, in words; NULL: nothing does. */
+/* The reason, in words, why an engine takes no case on this context; NULL: none. */
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine);
 
 /* The row for this case and its tile: the forced one (UNSUPPORTED when it cannot do it, INVALID_ARGUMENT when there is none of that name,

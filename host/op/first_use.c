@@ -132,7 +132,7 @@ static clf_status start(contest *c, contender *side)
     return CLF_OK;
 }
 
-/* What two float32 sums of k terms of a size differ by. */
+/* Whether two float32 sums of k terms of one size differ by roundings alone. */
 static bool is_near(const contest *c, double a, double b, double largest)
 {
     return fabs(a - b) <= (double)(c->k + 2) * 0x1p-23 * largest;

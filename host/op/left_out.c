@@ -155,7 +155,7 @@ static clf_status add_graphs(const clf_context *context, left_out_state *state, 
     return clfi_str_appendf(names, "%slaunch graphs", names->length ? ", " : "");
 }
 
-/* What has been noted since. A run's first line tells people; later engines are seen in clfi_engines_left_out. */
+/* Adds the engines noted since the last call. People read the first line of a run; clfi_engines_left_out has the later ones too. */
 static clf_status add_lines(const clf_context *context, left_out_state *state)
 {
     clf_str names = CLF_STR_INIT;

@@ -6,7 +6,7 @@
 #include "clformer/masks.h"
 #include "tensor/view.h"
 
-/* What a mask (or an additive one, or lengths) must look like. */
+/* Required form of a mask (or an additive one, or lengths). */
 typedef struct clf_mask_form {
     const char *name; /* "padding mask" */
     clf_dtype dtype;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the row normalisations share: checks of their operands. */
+/* Checks of operands that the row normalisations share. */
 #ifndef CLFI_OP_ROW_NORM_H
 #define CLFI_OP_ROW_NORM_H
 

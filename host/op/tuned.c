@@ -27,7 +27,7 @@ void clfi_tuning_clear(clf_tuning *tuning)
     *tuning = (clf_tuning){0};
 }
 
-/* What a context keeps. */
+/* A context's measured choices. */
 typedef struct tuned {
     bool is_read, is_broken;
     clf_tuning *tuning; /* NULL: nothing was measured here */

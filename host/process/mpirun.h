@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What mpirun tells its processes by their environment: MPI itself would need half a second to say so. */
+/* Reads from the environment what mpirun gives its processes. MPI itself would take half a second to return it. */
 #ifndef CLFI_PROCESS_MPIRUN_H
 #define CLFI_PROCESS_MPIRUN_H
 

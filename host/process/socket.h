@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* What ends waiting for a message early. */
+/* Limits of waiting for a message. */
 typedef struct clfi_patience {
     double seconds;                    /* from the call on; 0: for ever */
     const volatile sig_atomic_t *stop; /* nonzero: no longer wanted; NULL: never */

@@ -88,7 +88,7 @@ static void print_row(const clfi_comparison *c, const clfi_compare_row *row, int
             clfi_compare_verdict_name(row->verdict), few ? " (too few rounds)" : "", mark);
 }
 
-/* Of the ratios; NaN without any. */
+/* Geometric mean of the ratios; NaN without any. */
 static double geometric_mean(const clfi_comparison *c, size_t device)
 {
     double sum = 0;
@@ -163,7 +163,7 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Of all fields of which less or more is better: {"less_is_better", "a", "b"}, where both files know them. */
+/* The fields of which less or more is better: {"less_is_better", "a", "b"}, where both files know them. */
 static json_t *facts_json(const clfi_compare_row *row)
 {
     json_t *object = json_object();

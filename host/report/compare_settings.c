@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What else differs between two runs: the machine, the settings, the state of a device. */
+/* Other differences between two runs: the machine, the settings, the state of a device. */
 #include "report/compare.h"
 
 #include <stdio.h>

@@ -44,7 +44,7 @@ static int by_entry(const void *a, const void *b)
     return (x->visit > y->visit) - (x->visit < y->visit);
 }
 
-/* Where visit i of `visits` ends, in samples. */
+/* End of visit i of `visits`, in samples. */
 static size_t visit_end(const clfi_series *s, size_t visits, size_t i)
 {
     if (s->visit_count == 0)

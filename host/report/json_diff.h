@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What differs between two JSON values. */
+/* Lists the differences between two JSON values. */
 #ifndef CLFI_REPORT_JSON_DIFF_H
 #define CLFI_REPORT_JSON_DIFF_H
 

@@ -29,7 +29,7 @@ void clfi_markup_escape_middle(clfi_markup *m, const char *text, size_t most);
 
 enum { CLFI_FIGURE_BYTES = 32 };
 
-/* What stands for a number that is not there. */
+/* Text in the place of a missing number. */
 #define CLFI_NO_FIGURE "\u2013"
 
 /* Three significant digits without exponent: "0.0123", "1.23", "12,300"; CLFI_NO_FIGURE for what is not finite. Returns `text`. */

@@ -9,7 +9,7 @@
 
 typedef enum clfi_report_format { CLFI_REPORT_HTML, CLFI_REPORT_SVG, CLFI_REPORT_MARKDOWN } clfi_report_format;
 
-/* What an SVG shows; pages have everything. */
+/* Contents of an SVG; pages have everything. */
 typedef enum clfi_report_part { CLFI_REPORT_ALL, CLFI_REPORT_ROOFLINES, CLFI_REPORT_BARS } clfi_report_part;
 
 /* Appends to `out`. INVALID_ARGUMENT: no file, or files of different work (same_work.h). */

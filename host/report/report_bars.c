@@ -20,7 +20,7 @@ enum {
     HEAD = 15
 };
 
-/* What a bar shows: the rate, or the time where less is better. `ms` is the time that the value is for. */
+/* Value of a bar: the rate, or the time where less is better. `ms` is the time that the value is for. */
 static double value_at(const clfi_result_row *row, double ms)
 {
     return clfi_report_is_time(row) ? row->facts.rate * ms / row->wall.median : row->facts.rate * row->wall.median / ms;
@@ -120,7 +120,7 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     return true;
 }
 
-/* What the bars of a workload say. */
+/* Explains the order of a workload's bars. */
 static const char *order_of(const clfi_report_data *data, const clfi_report_work *work)
 {
     for (size_t i = work->first; i < work->first + work->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report shows, gathered from its files: devices, workloads grouped by op, and the rows of each. */
+/* The contents of a report, gathered from its files: devices, workloads grouped by op, and the rows of each. */
 #ifndef CLFI_REPORT_REPORT_DATA_H
 #define CLFI_REPORT_REPORT_DATA_H
 
@@ -72,7 +72,7 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
  * reads and writes, or of a faster cache where the row was faster, and never less than the memory's. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
-/* What it could reach: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
+/* Attainable rate of a row: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* Texts, returned: share of the limit ("87 %", "~87 %" where the limit was noisy, a dash without one), and the rate or time with its

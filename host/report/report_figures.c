@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report derives from the rows it gathered. */
+/* Figures that a report derives from the rows it gathered. */
 #include "report/report_data.h"
 
 #include <math.h>

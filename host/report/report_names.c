@@ -10,7 +10,7 @@
 
 enum { NAME_BYTES = 70, PART_BYTES = 36 };
 
-/* What a label has behind its name where the name is another device's too, tried in this order. */
+/* Additions to a label whose name another device has too, tried in this order. */
 typedef enum label_part { LABEL_OTHER_NAME, LABEL_FILE, LABEL_PATH, LABEL_ID, LABEL_ORDER, LABEL_PARTS } label_part;
 
 /* A name without what every driver adds to it; what is long has the name that people use. */

@@ -26,7 +26,7 @@ bool clfi_report_has_roofline(const clfi_report_data *data, size_t device);
 double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top);
 double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top);
 
-/* Where labels of points go without covering points or each other. */
+/* Places labels of points so that they cover neither points nor each other. */
 typedef struct clfi_label {
     double x, y;          /* of the point */
     double width, height; /* of its text */

@@ -69,7 +69,7 @@ static clf_status check_summary(const json_t *object, const char *where, const c
     return clfi_result_wrong(where, key, expected, json_object_get(object, key));
 }
 
-/* What a rate in this unit is, from the median; NaN: the workload has none in it. */
+/* Rate in this unit, from the median; NaN: the workload has no rate in it. */
 static double rate_of(const clfi_result_workload *workload, const char *unit, double median_ms)
 {
     const size_t item = workload->item ? strlen(workload->item) : 0;
@@ -152,7 +152,7 @@ static clf_status read_status(const json_t *object, const char *where, clfi_resu
     return row->status == CLFI_RESULT_OK ? CLF_OK : clfi_result_text(object, where, "reason", &row->reason);
 }
 
-/* What is verified has an error and a bound that it keeps. */
+/* A verified row has an error and a bound that it keeps. */
 static clf_status check_error(const json_t *object, const char *where, const clfi_row_facts *facts)
 {
     if (isnan(facts->max_error))
@@ -172,7 +172,7 @@ static clf_status read_facts(const json_t *object, const char *where, clfi_resul
     return row->status == CLFI_RESULT_OK ? check_error(object, where, &row->facts) : CLF_OK;
 }
 
-/* What the host does, and how energy was measured. */
+/* Reads the host's part of the work and the method of measuring energy. */
 static clf_status read_methods(const json_t *object, const char *where, clfi_result_row *row)
 {
     char inner[CLFI_RESULT_WHERE_BYTES + 16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What two series of times say about their ratio, when samples of one series are not independent of each other.
+/* The ratio of two series of times and its uncertainty, when samples of one series are not independent of each other.
  *
  * Times taken one after another share the machine's state of that moment, so thousands of samples may hold the information of a few. The
  * unit of evidence here is therefore the visit: the samples that one round of the runner took together (Kalibera & Jones 2013, "Rigorous
@@ -27,7 +27,7 @@ enum { CLFI_VISITS_MAX = 20 };
  * 0.1. */
 enum { CLFI_VISITS_MIN = 4 };
 
-/* What one run per side cannot show, and is therefore assumed: how much a run's level varies although nothing changed.
+/* Assumptions about how much a run's level varies although nothing changed. One run per side cannot show it.
  * CLFI_RUN_TO_RUN: standard deviation, in logarithms, on a machine at rest: placement of code, data and pages, clocks (Mytkowicz et al.
  * 2009). CLFI_RUN_SHARE: on a machine that others use, whole runs meet different company. Of twelve runs of one build on a busy two-core
  * machine the variance between runs was 0.4 to 1.3 times that between the visits of a run, where 0.2 would be left by averaging five

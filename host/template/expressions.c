@@ -21,7 +21,7 @@ static clf_status find_variable(const template_run *run, const char *name, json_
     return CLF_OK;
 }
 
-/* Of the caller's or of the template's, defined or not. */
+/* Whether `name` is a variable of the caller or of the template, defined or not. */
 static bool is_variable(const template_run *run, const char *name)
 {
     for (const template_scope *scope = run->scope; scope; scope = scope->outer)

@@ -203,7 +203,7 @@ static clf_status items(template_run *run, const template_node *node, const json
     return clfi_run_method(run, node, value, arguments, out);
 }
 
-/* What map, select and their like go through: of none, too, there are no elements. */
+/* The elements that map, select and their like go through. None has no elements. */
 static clf_status filtered_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out)
 {
     return clfi_run_elements(run, node, json_is_null(value) ? NULL : value, out);

@@ -179,7 +179,7 @@ static clf_status find_argument(formatter *f, const char *name, size_t size, con
     RUN_FAIL(f->run, f->node, CLF_FORMAT, "format: there is no argument \"%.*s\"", (int)(size < 64 ? size : 64), name);
 }
 
-/* What is at ".name" or "[0]", which *at goes past, in place of *value. */
+/* Replaces *value by its part ".name" or "[0]" at *at, and moves *at behind it. */
 static clf_status take_part(formatter *f, const char **at, const char *end, json_t **value)
 {
     const bool is_item = **at == '[';
@@ -202,7 +202,7 @@ static clf_status take_part(formatter *f, const char **at, const char *end, json
     return st;
 }
 
-/* What stands between the braces. */
+/* Appends the value of a field; text is what stands between the braces. */
 static clf_status append_field(formatter *f, const char *text, size_t size)
 {
     const char *const colon = memchr(text, ':', size), *const end = colon ? colon : text + size;

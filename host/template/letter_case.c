@@ -84,7 +84,7 @@ static size_t lower(utf8proc_int32_t code, utf8proc_int32_t out[MOST_CODES])
     return code == DOTTED_CAPITAL_I ? 2 : 1;
 }
 
-/* Of a folding of several letters the first one that has a capital gets it, and an iota at the end is written below. */
+/* Title case of a letter. If it folds to several letters, the first that has a capital gets it, and an iota at the end is subscript. */
 static size_t title(utf8proc_int32_t code, utf8proc_int32_t out[MOST_CODES])
 {
     const utf8proc_int32_t simple = utf8proc_totitle(code);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a template may need at most: it comes with a file that is not trusted. */
+/* Limits for templates, which come from files that are not trusted. */
 #ifndef CLFI_TEMPLATE_LIMITS_H
 #define CLFI_TEMPLATE_LIMITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a template may ask its loops. */
+/* Attributes and methods of a template's variable `loop`. */
 #include <string.h>
 
 #include "template/run.h"

@@ -63,7 +63,7 @@ static clf_status check_keys(const template_run *run, const template_node *node,
     return CLF_OK;
 }
 
-/* What the element is ordered by: its attribute, letters of both cases as one where case does not count. */
+/* The key that an element is ordered by: its attribute; lower and upper case letters are equal unless by_case. */
 static clf_status take_key(const template_run *run, const template_node *node, const json_t *value, const json_t *path, bool by_case,
                            json_t **out)
 {

@@ -61,7 +61,7 @@ static clf_status run_if(template_run *run, const template_node *node)
     return node->c ? run_statement(run, node->c) : CLF_OK;
 }
 
-/* What a block prints, as a value. */
+/* Renders a block into a value. */
 static clf_status capture(template_run *run, const template_node *block, json_t **out)
 {
     clf_str text = CLF_STR_INIT, *const outer = run->out;
@@ -87,8 +87,8 @@ static bool is_namespace(const template_run *run, const json_t *value)
     return false;
 }
 
-/* What variables keep must end: values are nested no deeper than a template itself, and namespaces are in no circle because none is inside
- * another. */
+/* Checks a value before a variable keeps it. Values are nested no deeper than a template itself, and no namespace is inside another, so
+ * that none forms a circle. */
 static clf_status check_kept(const template_run *run, const template_node *node, const json_t *value, int depth)
 {
     const char *key;

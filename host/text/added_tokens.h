@@ -48,7 +48,7 @@ clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token 
  * normaliser turns into nothing. FORMAT: two added tokens share an id. */
 clf_status clfi_added_tokens_finish(clf_added_tokens *added, size_t known, const clf_chain *normalizers);
 
-/* What decoding writes for an added token, as the reference does: its normal form if it is looked for in the normalised text, else its
+/* Text that decoding writes for an added token, as the reference does: its normal form if it is searched in the normalised text, else its
  * content. NULL: no added token has this id. */
 const char *clfi_added_token_text(const clf_added_tokens *added, int32_t id);
 
@@ -58,7 +58,7 @@ typedef struct clf_segment {
     int32_t id;
 } clf_segment;
 
-/* Where a walk over the segments stands; zero at its start. */
+/* State of a walk over the segments; zero at its start. */
 typedef struct clf_segment_walk {
     size_t done;      /* text before this is given out */
     size_t search;    /* the next match begins here or later */

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* What normalizers, pre-tokenizers and decoders may make of a text: so many times its bytes, and 1 MiB. A Unicode form has 18 characters
+/* Limit of what normalizers, pre-tokenizers and decoders make of a text: 64 times its bytes plus 1 MiB. A Unicode form has 18 characters
  * for one at most (U+FDFA). */
 enum { CLFI_TEXT_GROWTH = 64, CLFI_TEXT_GROWTH_BYTES = 1 << 20 };
 

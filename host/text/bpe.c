@@ -51,7 +51,7 @@ static void destroy(void *model)
 static const char sign[] = "\u2581";
 enum { SIGN_SIZE = sizeof sign - 1 };
 
-/* Where the first sign behind another character than a sign stands from `from` on; size: nowhere. */
+/* Position, from `from` on, of the first sign that follows a character other than a sign; size: none. */
 static size_t find_word(const char *text, size_t size, size_t from)
 {
     for (const char *at = text + from; at < text + size; at += SIGN_SIZE) {

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* What the rows of all tables begin with. */
+/* The first members of the rows of all tables. */
 typedef struct clf_part_kind {
     const char *type; /* as in tokenizer.json */
 

@@ -11,7 +11,7 @@
 
 extern const clf_part_table clfi_decoders;
 
-/* Where one stage stands in one text. */
+/* State of one stage in one text. */
 typedef struct clf_decoder_stage {
     clf_str token;   /* parts of a token that is not whole yet */
     clf_str held;    /* what waits for more: the last token, the bytes of an unfinished character */

@@ -12,7 +12,7 @@
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
-/* Where the tokenizer allows it, text is taken in portions of about this size, so that a long text that gets cut is not read to its end. */
+/* Size of a portion, if the tokenizer allows portions: a long text that gets cut is then not read to its end. */
 enum { PORTION_BYTES = 4096 };
 
 struct clf_encode_workspace {
@@ -21,7 +21,7 @@ struct clf_encode_workspace {
     size_t character_capacity;
 };
 
-/* What goes along while one sequence is encoded. */
+/* State while one sequence is encoded. */
 typedef struct clf_text_part {
     const clf_tokenizer *tokenizer;
     clf_text_workspace *work;
@@ -154,7 +154,7 @@ static bool is_letter_or_digit(char byte)
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* Where the portion that begins at `start` ends, at the latest at the end of the text. */
+/* End of the portion that begins at `start`, at most the end of the text. */
 static size_t portion_end(clf_portions portions, const char *text, size_t start, size_t size)
 {
     if (portions == CLF_PORTIONS_NONE || size - start <= PORTION_BYTES)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What models work with, and the words that they have divided already. One thread at a time. */
+/* Working memory of tokenizer models, with a cache of the words that they have divided. One thread at a time. */
 #ifndef CLFI_TEXT_MODEL_MEMORY_H
 #define CLFI_TEXT_MODEL_MEMORY_H
 

@@ -96,7 +96,7 @@ static clf_status put_character(const clf_normalizer_bert *normalizer, uint32_t 
     return CLF_OK;
 }
 
-/* What each ASCII byte becomes; REMOVED for none. */
+/* Replacement of each ASCII byte; REMOVED: it is dropped. */
 enum { REMOVED = 0x80 };
 
 static void ascii_map(const clf_normalizer_bert *normalizer, unsigned char map[128])

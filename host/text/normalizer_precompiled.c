@@ -163,7 +163,7 @@ static clf_status append_cluster(const clf_precompiled *precompiled, const char 
     return CLF_OK;
 }
 
-/* What text[0..size) begins with by SentencePiece's rule; its bytes. */
+/* Appends the replacement of the longest beginning of text[0..size) that SentencePiece's rules know. *out_step: the bytes it replaces. */
 static clf_status append_longest(const clf_precompiled *precompiled, const char *text, size_t size, clf_code_list *codes, size_t *out_step)
 {
     uint32_t code;

@@ -61,7 +61,7 @@ const clf_normalizer_kind clfi_normalizer_lowercase = {{"Lowercase", NULL, NULL}
 
 enum { REMOVED = -1 };
 
-/* What a character becomes under StripAccents and under Nmt; REMOVED: nothing. */
+/* A character under StripAccents and under Nmt; REMOVED: it is dropped. */
 static int64_t without_accent(uint32_t code)
 {
     return clfi_char_is_accent(code) ? REMOVED : (int64_t)code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a part looks for: a string or a regular expression; and the ways to cut a text at what was found. */
+/* A string or regular expression that a tokenizer's part searches, and the ways to cut a text at its matches. */
 #ifndef CLFI_TEXT_PATTERN_H
 #define CLFI_TEXT_PATTERN_H
 
@@ -22,7 +22,7 @@ clf_status clfi_pattern_read(const json_t *json, const char *where, clf_pattern 
 /* Cuts text into work->matches: id 1 where the pattern matches, else 0. */
 clf_status clfi_pattern_find(const clf_pattern *pattern, const char *text, size_t size, clf_text_workspace *work);
 
-/* What becomes of the matches: dropped, a piece each, joined with what stands before or after, runs of them one piece. */
+/* Treatment of the matches: dropped, a piece each, joined with the text before or after, runs of them one piece. */
 typedef enum clf_cut {
     CLF_CUT_REMOVED,
     CLF_CUT_ISOLATED,

@@ -7,7 +7,7 @@
 #include "text/chain.h"
 #include "text/text_workspace.h"
 
-/* What a pre-tokenizer does between an ASCII letter or digit and a space with another of these behind it, wherever that is in a text: */
+/* Treatment of an ASCII letter or digit, a space, and another letter or digit in a row, anywhere in a text: */
 typedef enum clf_word_cut {
     CLF_WORDS_UNKNOWN, /* it may join the two, or look back over them */
     CLF_WORDS_LEFT,    /* it does nothing there */

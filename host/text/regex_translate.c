@@ -20,7 +20,7 @@
     "\\p{Nd}"                                                                                                                            \
     "\\p{Nl}\\p{Pc}"
 
-/* What stands for an escape letter, alone and inside [...]; NULL: refused there. */
+/* Translation of an escape letter, alone and inside [...]; NULL: refused there. */
 static const struct {
     char letter;
     const char *alone, *inside;

@@ -33,7 +33,7 @@ typedef struct clf_text_workspace {
     clf_model_memory *model;       /* what the model works with */
 } clf_text_workspace;
 
-/* What the model works with, made at its first use. */
+/* The model's working memory, made at its first use. */
 clf_status clfi_text_workspace_model(clf_text_workspace *work, clf_model_memory **out);
 
 void clfi_text_workspace_free(clf_text_workspace *work);

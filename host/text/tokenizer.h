@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "clformer/tokenizer.h"
 
-/* What clf_encode_params asks for, for callers inside. */
+/* The choices of clf_encode_params, for callers inside. */
 typedef struct clf_encode_options {
     bool add_special_tokens;
     size_t max_tokens;

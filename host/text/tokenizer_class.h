@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What transformers' classes of tokenizers make of tokenizer.json by the keys of tokenizer_config.json. */
+/* Changes that transformers' tokenizer classes make to tokenizer.json by the keys of tokenizer_config.json. */
 #ifndef CLFI_TEXT_TOKENIZER_CLASS_H
 #define CLFI_TEXT_TOKENIZER_CLASS_H
 
@@ -13,7 +13,7 @@ enum { CLFI_TOKENIZER_CLASS_BYTES = 64 };
  * tokenizer_class or model_type; without "Fast", which the same class had of its own. "": nothing names one. */
 clf_status clfi_tokenizer_class_name(const char *directory, const json_t *config, char name[CLFI_TOKENIZER_CLASS_BYTES]);
 
-/* What a class does; the plain one for a name that is not known. */
+/* Finds a class; an unknown name gets the plain one. */
 typedef struct clf_tokenizer_class clf_tokenizer_class;
 const clf_tokenizer_class *clfi_tokenizer_class_find(const char *name);
 

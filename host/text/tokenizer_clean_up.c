@@ -16,7 +16,7 @@ static const char clean_up[] =
 #undef REPLACE
     "]}";
 
-/* Where no decoder is named, spaces join the tokens: a decoder does so whose prefix no token has. */
+/* Without a decoder, spaces join the tokens. This decoder does the same, since no token has its prefix. */
 static const char joined[] = "{\"type\":\"WordPiece\",\"prefix\":\"\xef\xb7\x90\",\"cleanup\":false}";
 
 static clf_status append(const char *text, const char *name, clf_tokenizer *tokenizer)

@@ -11,7 +11,7 @@
 
 enum { UNKNOWN = 3, OWN_MOST = 5 };
 
-/* What is in front of the file's pieces, and which of those are dropped. */
+/* Tokens before the file's pieces, and the pieces that are dropped. */
 typedef struct fairseq_ids {
     const char *own[OWN_MOST]; /* NULL: no more */
     size_t dropped;

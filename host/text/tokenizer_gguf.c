@@ -16,7 +16,7 @@
 #include "text/vocabulary_cuts.h"
 #include "text/vocabulary_spec.h"
 
-/* What the specification points to, beside the file. */
+/* Memory that the specification points to, beside the file. */
 typedef struct parts {
     clf_text *tokens, *merges;
     float *scores;
@@ -120,7 +120,7 @@ static clf_status read_id(const clf_gguf *file, const char *key, int32_t standar
     return CLF_OK;
 }
 
-/* What a file leaves out is as llama.cpp takes it: SentencePiece's own numbers of its first three tokens, and a bos token where the model
+/* Reads the special tokens. The defaults are llama.cpp's: SentencePiece's own ids of its first three tokens, and a bos token if the model
  * or its pre-tokenizer has one. */
 static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
 {

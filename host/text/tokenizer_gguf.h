@@ -6,7 +6,7 @@
 #include "clformer/tokenizer.h"
 #include "io/gguf.h"
 
-/* What an open file has; it may be closed afterwards. */
+/* Makes the tokenizer of an open file; the caller may close the file afterwards. */
 clf_status clfi_tokenizer_of_gguf(const clf_gguf *file, clf_tokenizer **out);
 
 /* Statuses as clfi_gguf_open and clf_tokenizer_from_vocabulary. */

@@ -5,7 +5,7 @@
 
 #include "io/gguf_values.h"
 
-/* What the keys do not say of the directory's tokenizer. */
+/* Properties of the directory's tokenizer that the keys cannot hold. */
 typedef struct clf_tokenizer_put_notes {
     bool leaves_nfc;     /* it composes texts first (NFC) */
     char more_ends[200]; /* tokens that end texts for readers of the file, by their text, and do not in the directory: "<a>, <b>", the first

@@ -83,7 +83,7 @@ static clf_status read_added_tokens(const json_t *root, const char *name, clf_to
     return CLF_OK;
 }
 
-/* Of "truncation" the direction alone: how many tokens is the caller's business. */
+/* Reads the direction of "truncation"; the caller chooses the number of tokens. */
 static clf_status read_direction(const json_t *root, const char *name, clf_tokenizer *tokenizer)
 {
     char where[WHERE_BYTES];

@@ -64,7 +64,7 @@ static clf_status encode_base64(const char *data, size_t size, char **out)
     return CLF_OK;
 }
 
-/* What drops the end of a text: its spaces, as SentencePiece does, or its white space, as the converters do. */
+/* The normalizer that drops the end of a text: its spaces, as SentencePiece does, or its white space, as the converters do. */
 static json_t *ending(bool is_own)
 {
     return is_own ? json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " +\\z", "content", "")

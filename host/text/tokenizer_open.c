@@ -31,7 +31,7 @@ static clf_status read_side(const json_t *config, const char *name, clf_tokenize
     return CLF_OK;
 }
 
-/* What tokenizer_config.json tells beside the tokenizer's parts. A token that the vocabulary has not has no role. */
+/* Reads the keys of tokenizer_config.json that are no parts. A token outside the vocabulary has no role. */
 static clf_status read_config(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
@@ -44,7 +44,7 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
     return read_side(config, name, tokenizer);
 }
 
-/* Of a directory without tokenizer.json. config NULL: no tokenizer_config.json. */
+/* Opens the tokenizer of a directory without tokenizer.json. config NULL: no tokenizer_config.json. */
 static clf_status open_older(const char *directory, const char *config_path, const json_t *config, clf_tokenizer **out)
 {
     clf_status st;
@@ -135,7 +135,7 @@ static clf_status need_config(tokenizer_files *f)
     return clfi_strdup(name, &f->config_path);
 }
 
-/* What the software that made the files makes of tokenizer.json. */
+/* Changes tokenizer.json as the software that made the files would. */
 static clf_status edit_root(tokenizer_files *f)
 {
     bool is_five;
@@ -173,7 +173,7 @@ static clf_status make(tokenizer_files *f, clf_tokenizer **out)
     return open_older(f->directory, f->config_path, f->config, out);
 }
 
-/* What the configuration says beside the parts. */
+/* Reads what the configuration has beside the parts. */
 static clf_status finish(tokenizer_files *f, clf_tokenizer *tokenizer)
 {
     char class_name[CLFI_TOKENIZER_CLASS_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tokenizer consists of; for the readers that put one together and for the encoder. */
+/* The parts of a tokenizer, for the readers that build one and for the encoder. */
 #ifndef CLFI_TEXT_TOKENIZER_PARTS_H
 #define CLFI_TEXT_TOKENIZER_PARTS_H
 
@@ -9,7 +9,7 @@
 #include "text/token_model.h"
 #include "text/tokenizer.h"
 
-/* Where a long text may be divided into portions that have the tokens of the whole. */
+/* Places at which a long text may be divided into portions that have the tokens of the whole. */
 typedef enum clf_portions {
     CLF_PORTIONS_NONE,
     CLF_PORTIONS_BEHIND_SPACES, /* behind an ASCII space or line end */
@@ -51,7 +51,7 @@ clf_status clfi_tokenizer_add_token(clf_tokenizer *tokenizer, const clf_added_to
  * Statuses as clf_tokenizer_open. */
 clf_status clfi_tokenizer_read_root(const char *directory, json_t **out);
 
-/* Of each role the key in tokenizer_config.json, "bos_token" ... */
+/* The key of each role in tokenizer_config.json: "bos_token" ... */
 extern const char *const clfi_token_role_keys[CLF_TOKEN_ROLE_COUNT];
 
 /* The content of such a key's value, which is a string or an object with "content"; NULL: neither. */

@@ -46,7 +46,7 @@ const json_t *clfi_pipeline_find(const json_t *rows, const char *name)
     return NULL;
 }
 
-/* What texts of a row's parts stand for. */
+/* Sources of the values that texts in a row's parts stand for. */
 typedef struct pipeline {
     const json_t *row, *root;
     json_t *config;
@@ -117,7 +117,7 @@ static clf_status make_id(const pipeline *p, const char *key, json_t **out)
     return CLF_OK;
 }
 
-/* What stands in place of "@<name>". *out NULL: nothing. */
+/* Makes the value in the place of "@<name>". *out NULL: none. */
 static clf_status make_value(const pipeline *p, const char *name, json_t **out)
 {
     bool prefix = false, is_on = false;

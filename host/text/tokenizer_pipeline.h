@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What transformers 5's classes of tokenizers build in place of tokenizer.json's parts.
+/* Builds the parts that transformers 5's tokenizer classes have in the place of tokenizer.json's.
  *
  * pipelines.json lists these classes. Their "names" are without "Fast". "standards" are keys that tokenizer_config.json has where it does
  * not say ("null_is_standard": also where add_prefix_space is null). "parts" have tokenizer.json's form; a class without "post_processor"

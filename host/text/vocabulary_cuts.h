@@ -15,7 +15,7 @@ typedef struct clf_vocabulary_cut {
     bool add_bos;       /* where the file does not say */
 } clf_vocabulary_cut;
 
-/* What cuts where the file names no pre-tokenizer. */
+/* The cut of files that name no pre-tokenizer. */
 #define CLFI_VOCABULARY_CUT_DEFAULT "default"
 
 /* The row of a name; NULL: none. Static storage. */

@@ -90,7 +90,7 @@ static clf_status create_model(const clf_vocabulary_spec *spec, const clf_bpe_se
     return settings->byte_fallback ? clfi_bpe_add_scores(bpe, spec->scores, spec->token_count, name) : add_merges(spec, name, bpe);
 }
 
-/* Of the tokens that take white space along, those that do not. */
+/* Whether a token leaves the white space beside it, unlike its kind. */
 static bool keeps_space(const char *content)
 {
     return strcmp(content, "<unk>") == 0 || strcmp(content, "<s>") == 0 || strcmp(content, "<|endoftext|>") == 0;

@@ -152,7 +152,7 @@ static clf_status measure_engines(tuner *t)
     return CLF_OK;
 }
 
-/* What was chosen before, so that a short search loses no gain of a longer one. */
+/* Measures the earlier choices again, so that a short search loses no gain of a longer one. */
 static clf_status measure_kept(tuner *t)
 {
     for (size_t i = 0; i < t->kept.count; i++) {

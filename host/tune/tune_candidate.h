@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is tuned for, matrix products, and what is tried on them, candidates. */
+/* The products that the tuner measures, and the candidates that it tries on them. */
 #ifndef CLFI_TUNE_TUNE_CANDIDATE_H
 #define CLFI_TUNE_TUNE_CANDIDATE_H
 
@@ -30,7 +30,7 @@ typedef struct clfi_tune_timing {
     char engine[24]; /* what ran */
 } clfi_tune_timing;
 
-/* What is measured: engines as CLF_ENGINE takes them ("": the table's choice), and CLBlast's parameters. */
+/* A candidate: engines as CLF_ENGINE takes them ("": the table's choice), and CLBlast's parameters. */
 typedef struct clfi_tune_candidate {
     char engines[128];
     const clf_engine *engine; /* NULL: the table's choice */

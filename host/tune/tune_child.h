@@ -9,7 +9,7 @@
 #include "clformer/device.h"
 #include "tune/tune_candidate.h"
 
-/* What the tuner has to know of the device before it begins. */
+/* Facts about the device that the tuner needs before it begins. */
 typedef struct clfi_tune_device {
     clf_device_info info; /* name, platform_name and driver_version alone; owned */
     bool is_cpu;

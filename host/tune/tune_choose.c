@@ -20,7 +20,7 @@ static const clf_engine *engine_of(const clfi_tune_candidate *candidate, size_t 
     return clfi_engine_find(CLF_OP_GEMM, candidate->timing[product].engine);
 }
 
-/* What a weight is packed for: its form, and for panels their width. */
+/* How a weight is packed: its form, and for panels their width. */
 typedef struct packing {
     clf_gemm_form form;
     int vectors; /* 0: the engine's choice for n */

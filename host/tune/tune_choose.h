@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tuner makes of its measurements: one rule per product, and one set of CLBlast's parameters. */
+/* Results of the tuner's measurements: one rule per product, and one set of CLBlast's parameters. */
 #ifndef CLFI_TUNE_TUNE_CHOOSE_H
 #define CLFI_TUNE_TUNE_CHOOSE_H
 

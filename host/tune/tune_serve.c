@@ -71,7 +71,7 @@ typedef struct pairs {
     clfi_samples candidate, reference;
 } pairs;
 
-/* What else runs on the machine only ever adds time: the least is what an undisturbed run takes. */
+/* The least time. Other work on the machine can only add time, so the least is the time of an undisturbed run. */
 static clf_status least(const clfi_samples *samples, double *out, bool *out_is_noisy)
 {
     clfi_summary summary;

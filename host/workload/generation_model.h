@@ -25,7 +25,7 @@ clf_status clfi_generation_model_read(const char *path, clfi_generation_model *o
 clf_status clfi_generation_model_random(const char *name, const clfi_random_decoder_shape *shape, clfi_generation_model *out);
 void clfi_generation_model_free(clfi_generation_model *model);
 
-/* What a workload is given of it. */
+/* The model as a workload gets it. */
 typedef struct clfi_generation_source {
     const char *path;
     clfi_random_decoder_shape shape;

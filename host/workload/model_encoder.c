@@ -218,7 +218,7 @@ size_t clfi_encoder_tokens(const void *state)
     return s->texts.count ? s->stats.tokens : s->one->batch * s->one->tokens;
 }
 
-/* What the host does of a run. */
+/* The host's part of a run. */
 static const char *const text_work[] = {"tokenizing", "sorting texts by length", "packing ids and positions into batches", NULL};
 static const char *const id_work[] = {"packing ids and positions", NULL};
 

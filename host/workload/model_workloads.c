@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workloads of models share. */
+/* Shared by the workloads of models. */
 #include "workload/model_workloads.h"
 
 #include <stdio.h>

@@ -44,7 +44,7 @@ clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model
 clf_status clfi_encoder_add_file(clfi_workload_list *list, const clfi_bench_model *model, const char *file);
 clf_status clfi_decoder_add_file(clfi_workload_list *list, const char *directory, const char *file, int beam, size_t batch_words);
 
-/* Of a prepared workload: the model, the tokens of the latest run, the phonemes that it found. Borrowed. */
+/* Facts about a prepared workload: the model, the tokens of the latest run, the phonemes that it found. Borrowed. */
 const clf_model_info *clfi_encoder_info(const void *state);
 size_t clfi_encoder_tokens(const void *state);
 const clf_pronunciations *clfi_decoder_result(const void *state);

@@ -56,7 +56,7 @@ static const projection projections[] = {
     {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_WEIGHT_BF16},
 };
 
-/* Of no model: sizes that no tile divides, for the self-test. */
+/* Sizes of no model, which no tile divides, for the self-test. */
 static const struct {
     int64_t m;
     projection shape;
@@ -87,7 +87,7 @@ static bool is_of_blocks(clf_weight_type type)
     return clfi_weight_type_info(type)->block_weights > 1;
 }
 
-/* Of a tensor that holds plain weights. */
+/* Data type of a tensor with plain weights. */
 static clf_dtype dtype_of(clf_weight_type type)
 {
     return type == CLF_WEIGHT_F16 ? CLF_F16 : type == CLF_WEIGHT_BF16 ? CLF_BF16 : CLF_F32;

@@ -151,7 +151,7 @@ static void project_position(const layer_state *s, int which, int64_t position, 
     project(s, which, x, NULL, y, y_bound);
 }
 
-/* What a check of one batch row needs: keys and values of every position, each head's apart, [H,L,D / H], and room for a query. */
+/* Memory for the check of one batch row: keys and values of every position, each head's apart, [H,L,D / H], and room for a query. */
 typedef struct layer_check {
     int64_t batch_row;
     double *memory;

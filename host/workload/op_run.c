@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all op workloads share. */
+/* Shared by all op workloads. */
 #include "workload/op_run.h"
 
 #include <stdio.h>

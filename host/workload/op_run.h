@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all op workloads share: an engine forced while the op runs, chains of runs, and their times. */
+/* Shared by all op workloads: an engine forced while the op runs, chains of runs, and their times. */
 #ifndef CLFI_WORKLOAD_OP_RUN_H
 #define CLFI_WORKLOAD_OP_RUN_H
 

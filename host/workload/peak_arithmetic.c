@@ -158,7 +158,7 @@ static clf_status enqueue(void *state)
     return clfi_launch_1d(&launch, a->items / a->local, a->local);
 }
 
-/* What lane `lane` of an item gives, and the bound on its error. */
+/* Expected result of an item's lane, and the bound on its error. */
 static double expected(const arithmetic *a, size_t item, int lane, double *bound)
 {
     const formula *f = &formulas[a->p.real];

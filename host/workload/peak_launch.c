@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch costs: many in a row, each after the one before, and one that is waited for. The kernel counts its launches. */
+/* Measures the time of a launch: many in a row, each after the one before, and one that the host waits for. The kernel counts its
+ * launches. */
 #include <stdio.h>
 #include <stdlib.h>
 

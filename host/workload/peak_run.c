@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of peak workloads share. */
+/* Shared by the kinds of peak workloads. */
 #include "workload/peak_run.h"
 
 #include <stdlib.h>

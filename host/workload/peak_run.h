@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of peak workloads share: their kernels, random words, timing, small parts of their types. */
+/* Shared by the kinds of peak workloads: their kernels, random words, timing, small parts of their types. */
 #ifndef CLFI_WORKLOAD_PEAK_RUN_H
 #define CLFI_WORKLOAD_PEAK_RUN_H
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/half.h"
 
-/* Where a block (base/weight_type.h) keeps its halves and its integers. */
+/* Offsets and sizes of the halves and the integers in a block (base/weight_type.h). */
 typedef struct block_layout {
     size_t halves, half_count, integers, integer_bytes;
 } block_layout;

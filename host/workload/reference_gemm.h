@@ -21,8 +21,8 @@ double clfi_ref_activation_slope(clf_activation kind, double reach);
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 
-/* What a product may lose at a precision (clformer/context.h) beside the error of float32: in units of the sum of its terms' sizes, and for
- * each term, with operands up to 1. */
+/* Bound on a product's error at a precision (clformer/context.h), beside the error of float32: relative to the sum of its terms' sizes, and
+ * absolute for each term, with operands up to 1. */
 typedef struct clfi_ref_loss {
     double relative, of_term;
 } clfi_ref_loss;

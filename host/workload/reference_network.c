@@ -148,7 +148,7 @@ typedef struct head_rows {
     double *scores, *weights; /* [T] */
 } head_rows;
 
-/* What query t of head h mixes from keys first .. end. bias: whether distances count. */
+/* Attention of query t of head h over the keys first .. end. has_bias: scores have a bias by distance. */
 static void attend(const network_pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, int64_t first, int64_t end,
                    bool has_bias, const double *q, const head_rows *rows, double *out)
 {

@@ -113,7 +113,7 @@ clf_status clfi_ref_norm(const clfi_ref_weights *weights, const char *prefix, co
     return CLF_OK;
 }
 
-/* What one head attends to: rows of C values. */
+/* Keys and values of one head: rows of C values. */
 typedef struct head {
     const double *k, *v;
     int64_t keys, size, step;

@@ -42,7 +42,7 @@ static int32_t count_of(const cached_case *one, int query)
     return counts[query % 4];
 }
 
-/* What is to be added to the score q.k so that it becomes cap(q.k + bias). */
+/* The difference cap(q.k + bias) - q.k. */
 static double correction(const cached_case *one, const clfi_selftest_operands *data, int head, int distance, const double *q,
                          const double *k)
 {

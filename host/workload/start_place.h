@@ -7,7 +7,7 @@
 
 #include "workload/workload.h"
 
-/* What the contexts of starts are made with: the same device and settings. Text is owned. */
+/* Device and settings of the contexts that measure a program's start. Text is owned. */
 typedef struct clfi_start_place {
     char device[32]; /* index in the list of devices */
     char *cache_dir; /* "": programs are built from their source */

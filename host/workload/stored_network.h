@@ -49,7 +49,7 @@ clf_status clfi_stored_vector(const clfi_stored_network *model, clf_weight_role 
 /* out[columns] = a row of a matrix. */
 void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out);
 
-/* What decoding costs. */
+/* Operations that decoding takes. */
 typedef struct clfi_decoder_cost {
     double token_flops;     /* of a token's products with the layers' matrices, but for those that sources alone are given */
     double logit_flops;     /* of the head's for one row of logits */

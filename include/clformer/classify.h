@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* What the logits of a head mean, by config.json's problem_type; where it is missing, several labels exclude each other. As transformers'
- * pipeline for classification has it. */
+/* Meaning of a head's logits, by config.json's problem_type. Where that is missing, several labels exclude each other, as in transformers'
+ * pipeline for classification. */
 typedef enum clf_problem {
     CLF_PROBLEM_SINGLE_LABEL, /* one label holds: scores are the softmax over the labels */
     CLF_PROBLEM_MULTI_LABEL,  /* any number hold: scores are sigmoids; also every head of one label that is no regression */

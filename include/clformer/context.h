@@ -82,7 +82,7 @@ CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 /* Borrowed; lives as long as the context. */
 CLF_API const clf_device_info *clf_context_device(const clf_context *context);
 
-/* What a context did so far. Times in nanoseconds. */
+/* Counters of a context since it was made. Times in nanoseconds. */
 typedef struct clf_context_stats {
     uint64_t build_ns;             /* compiling kernels from source */
     uint64_t cache_load_ns;        /* creating programs from the disk cache */

@@ -19,7 +19,7 @@ typedef enum clf_device_type {
     CLF_DEVICE_TYPE_OTHER
 } clf_device_type;
 
-/* What is known of one device. Texts are UTF-8, never NULL, owned by the list (or the context) that handed the struct out. */
+/* Facts about one device. Texts are UTF-8, never NULL, owned by the list (or the context) that handed the struct out. */
 typedef struct clf_device_info {
     size_t index;                 /* place in the list; what a numeric selector means */
     size_t platform_index;        /* place of its platform, and ... */

@@ -44,15 +44,16 @@ typedef struct clf_generate_params {
     size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the
                               number of texts; NULL = not wanted */
     size_t beams;          /* of encoder-decoders, 1 to 64: above 1 a beam search, below; 0: as many as the model's files say (num_beams) */
-    /* Of the session, for one prompt: what it has of the prompt's first tokens is not computed again, and it then has the prompt and its
-     * text but for the last token; a call that fails after its parameters were taken leaves it empty. NULL: none. */
+    /* A sequence of the session, for one prompt: tokens at the prompt's beginning that the sequence already has are not computed again.
+     * Afterwards it has the prompt and its text except the last token. A call that fails after its parameters were taken leaves it empty.
+     * NULL: none. */
     clf_sequence *sequence;
     /* Told now and then: by clf_session_logits of texts, by clf_session_perplexity of tokens; clf_session_generate tells its steps
        instead. NULL: not wanted. */
     clf_progress progress;
     void *progress_user;
-    /* Of clf_session_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the
-       tokenizer that takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */
+    /* For clf_session_generate. Nonzero: a prompt that is refused (no tokens, more than the positions, an expression of the tokenizer that
+       takes too long) ends as CLF_FINISH_REFUSED, and the others go on. 0: the call ends there. */
     int skip_refused;
     /* Grows by the texts of more tokens than clf_model_info.max_tokens. Models with buckets of distances (T5) read texts of any length, and
      * do worse beyond what they were made for; other models refuse texts of more than max_positions. NULL: not wanted. */
@@ -123,8 +124,8 @@ CLF_API size_t clf_sequence_length(const clf_sequence *sequence);
 /* Its part of the cache serves other sequences. NULL is a no-op. */
 CLF_API void clf_sequence_destroy(clf_sequence *sequence);
 
-/* What an encoder-decoder's sequence attends to beside its own tokens: given once, before any token (which begin with those of
- * clf_model_start_tokens). Enqueued. INVALID_ARGUMENT: a NULL, a decoder without source, a sequence that has one, no tokens, more than the
+/* Gives an encoder-decoder's sequence its source text. Call it once, before any token; the tokens then begin with those of
+ * clf_model_start_tokens. Enqueued. INVALID_ARGUMENT: a NULL, a decoder without source, a sequence that has one, no tokens, more than the
  * encoder's positions, an id outside the vocabulary. */
 CLF_API CLF_NODISCARD clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens, size_t count);
 

@@ -77,8 +77,8 @@ CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 /* Borrowed; lives as long as the model. */
 CLF_API const clf_model_info *clf_model_get_info(const clf_model *model);
 
-/* What a model takes of its device's memory, in bytes. A product of weights as they lie on the device, activations and caches; what the
- * driver takes beside them is not known. */
+/* Device memory that a model takes, in bytes: weights as they lie on the device, activations and caches. Memory that the driver takes
+ * for itself is not known. */
 typedef struct clf_memory_plan {
     uint64_t stored_bytes;     /* the checkpoint's tensors */
     uint64_t weight_bytes;     /* as they lie on the device */
@@ -162,7 +162,7 @@ CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out,
  * INVALID_ARGUMENT: a NULL but params; params as clf_session_embed. */
 CLF_API CLF_NODISCARD clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out);
 
-/* What a call did. */
+/* Counters of one call. */
 typedef struct clf_embed_stats {
     size_t texts;
     size_t tokens;    /* after truncation; none is padding */

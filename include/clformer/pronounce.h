@@ -70,7 +70,7 @@ typedef enum clf_pronounce_attention {
 CLF_API CLF_NODISCARD clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes,
                                                           clf_pronounce_attention kind, int64_t layer, clf_tensor **out);
 
-/* What a pronouncer did so far. */
+/* Counters of a pronouncer since it was made. */
 typedef struct clf_pronounce_stats {
     uint64_t words, letters; /* letters with the end of each word */
     uint64_t steps;          /* decoder steps */

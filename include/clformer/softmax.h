@@ -11,7 +11,7 @@ extern "C" {
 
 enum { CLF_AXIS_NONE = 127 };
 
-/* Where keys, batch rows and queries lie in x, and what is done to its scores. A key is used if lengths and every mask keep it. */
+/* Axes of x (keys, batch rows, queries), scale, masks and policies. A key is used if lengths and every mask keep it. */
 typedef struct clf_softmax_params {
     size_t size;           /* sizeof(clf_softmax_params) */
     int axis;              /* the key axis; negative counts from the end; default -1 */

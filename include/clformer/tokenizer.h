@@ -37,7 +37,7 @@ CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_json(const clf_text *json, c
 
 CLF_API void clf_tokenizer_destroy(clf_tokenizer *tokenizer); /* NULL is a no-op */
 
-/* What a token of a vocabulary is for (GGUF's tokenizer.ggml.token_type). */
+/* Purpose of a token of a vocabulary (GGUF's tokenizer.ggml.token_type). */
 typedef enum clf_token_type {
     CLF_TOKEN_NORMAL = 1,
     CLF_TOKEN_UNKNOWN = 2,
@@ -76,7 +76,7 @@ CLF_API CLF_NODISCARD clf_status clf_vocabulary_spec_default(clf_vocabulary_spec
  * that does not fit the rest. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_vocabulary(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer **out);
 
-/* What the offsets of tokens count: characters (code points, as Python's `tokenizers`; an ill-formed part of the text is one) or bytes. */
+/* Unit of the offsets of tokens: characters (code points, as Python's `tokenizers`; an ill-formed part of the text is one) or bytes. */
 typedef enum clf_offset_unit { CLF_OFFSETS_NONE, CLF_OFFSETS_CHARACTERS, CLF_OFFSETS_BYTES } clf_offset_unit;
 
 typedef struct clf_encode_params {
@@ -94,7 +94,7 @@ typedef struct clf_encode_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_encode_params_default(clf_encode_params *out, size_t size); /* clformer.h: options */
 
-/* Where a token's text is: [start, end). Tokens that share a character (parts of an emoji, say) share its place. */
+/* Range of a token's text: [start, end). Tokens that share a character (parts of an emoji, say) share its place. */
 typedef struct clf_offsets {
     uint32_t start, end;
 } clf_offsets;

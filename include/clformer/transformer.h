@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What is added to the embedding of a token for its position p:
+/* Position encoding: a vector that is added to the embedding of a token at position p:
  *   sinusoidal         PE[p,2i] = sin(p exp(-2i ln(10000)/C)), PE[p,2i+1] = cos(the same), computed in double on the host
  *   learned            row p of a table among the weights
  *   none               nothing
@@ -120,7 +120,7 @@ CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const
 CLF_API CLF_NODISCARD clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout,
                                                        const clf_tensor *tokens, clf_tensor *out);
 
-/* What can be read of a layer while it runs. */
+/* Values of a layer that can be read while it runs. */
 typedef enum clf_layer_value {
     CLF_LAYER_SELF_WEIGHTS,       /* [N,H,L,L]: weights of the self-attention after masks and softmax, before dropout */
     CLF_LAYER_SOURCE_WEIGHTS,     /* [N,H,T,S]: a decoder layer's attention to the memory, likewise */
