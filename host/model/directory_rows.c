@@ -177,7 +177,7 @@ static const clf_account_row rows[] = {
     {"Dense/config.json", NULL, CLF_ACCOUNT_FOLLOWED, by_module,
      "in_features out_features bias activation_function use_residual module_input_name module_output_name"},
     {"LayerNorm/config.json", NULL, CLF_ACCOUNT_FOLLOWED, by_module, "dimension"},
-    {"Normalize/config.json", NULL, CLF_ACCOUNT_FOLLOWED, by_module, "module_input_name"},
+    {"Normalize/config.json", NULL, CLF_ACCOUNT_FOLLOWED, by_module, "module_input_name module_output_name"},
     {"Dropout/config.json", NULL, CLF_ACCOUNT_HARMLESS, by_training, "*"},
     {CLFI_SENTENCE_SETTINGS, NULL, CLF_ACCOUNT_FOLLOWED, "read by similarity.c", "similarity_fn_name"},
     {CLFI_ACCOUNT_WITH_MODULES, NULL, CLF_ACCOUNT_FOLLOWED, "read by sentence_settings.c",

@@ -39,6 +39,8 @@ static clf_status check_normalize(const char *directory, const char *module)
     clf_status st = clfi_json_read_in(directory, name, NULL, &json);
     if (st == CLF_OK && json)
         st = check_name(json, name, "module_input_name");
+    if (st == CLF_OK && json)
+        st = check_name(json, name, "module_output_name");
     json_decref(json);
     free(name);
     return st;

@@ -112,7 +112,7 @@ static clf_status make_id(const pipeline *p, const char *key, json_t **out)
     const char *content = clfi_named_content(json_object_get(p->config, key));
     const int64_t id = content ? find_id(p, content) : -1;
     if (id < 0)
-        CLF_FAIL(CLF_FORMAT, "%s: %s: expected a token of the vocabulary, found %.80s", p->config_path, key, content ? content : "none");
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected a token of the vocabulary, found \"%.80s\"", p->config_path, key, content ? content : "");
     *out = json_integer((json_int_t)id);
     return CLF_OK;
 }

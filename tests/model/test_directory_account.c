@@ -142,6 +142,7 @@ static const struct {
     {"Pooling/config.json", "include_prompt", NULL, "cli.test_sentence"},
     {"Pooling/config.json", "*", "null", "unit.sentence_config"}, /* the older keys, without pooling_mode */
     {"Normalize/config.json", "module_input_name", "\"token_embeddings\"", NULL},
+    {"Normalize/config.json", "module_output_name", "\"normalized\"", NULL},
     {CLFI_SENTENCE_SETTINGS, "similarity_fn_name", NULL, "cli.test_sentence"},
     {CLFI_ACCOUNT_WITH_MODULES, "model_type", "\"CrossEncoder\"", NULL},
     {CLFI_ACCOUNT_WITH_MODULES, "prompts", "{\"query\": \"zebra \"}", NULL},
