@@ -81,7 +81,7 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     device_sessions sessions = {.count = 0};
     cli_session session = CLI_SESSION_INIT;
     srv_options options = {.host = "127.0.0.1", .max_queue = 512, .max_body = 8 << 20, .timeout = 600};
-    int64_t port = 8080;
+    int64_t port = 8080, prefix_bytes = INT64_MIN;
     int positional, log = 0;
     const cli_option table[] = {
         {"port", 'p', "N", "listen on this port (default: 8080; 0: a free one, which the first line tells)", CLI_INTEGER, &port},
@@ -93,7 +93,13 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
         {"max-queue", 0, "N", "requests that may wait; more get status 429 (default: 512)", CLI_SIZE, &options.max_queue},
         {"max-body", 0, "BYTES", "largest body of a request (default: 8388608)", CLI_SIZE, &options.max_body},
         {"timeout", 0, "SECONDS", "longest time of a request (default: 600)", CLI_SIZE, &options.timeout},
-        {"parallel", 0, "N", "texts that a language model writes together (default: 16)", CLI_SIZE, &options.places},
+        {"parallel", 0, "N", "texts that a language model writes together (default: 16)", CLI_SIZE,
+         &options.texts.places},
+        {"context", 0, "N", "tokens of all texts of a language model together (default: one of its whole context, or 512 for each place)",
+         CLI_SIZE, &options.texts.tokens},
+        {"prefix-bytes", 0, "BYTES",
+         "keys and values of ended texts that are kept for prompts that begin alike (default: half of all; 0: none)", CLI_INTEGER,
+         &prefix_bytes},
         {"no-token-ids", 0, NULL, "refuse token ids in place of texts, which clients take from other tokenizers", CLI_FLAG,
          &options.refuses_ids},
         {"log", 0, "text|json", "form of the log on standard error", CLI_CHOICE, &log},
@@ -108,9 +114,12 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
         st = cli_refuse(self, "no model");
     if (st == CLF_OK && (port < 0 || port > 65535))
         st = cli_refuse(self, "--port: expected a number from 0 to 65535, found %lld", (long long)port);
+    if (st == CLF_OK && prefix_bytes < 0 && prefix_bytes != INT64_MIN)
+        st = cli_refuse(self, "--prefix-bytes: expected a whole number from 0, found %lld", (long long)prefix_bytes);
+    options.texts.prefix_bytes = prefix_bytes < 0 ? SIZE_MAX : (size_t)prefix_bytes;
     options.port = (size_t)port;
     options.log_json = log;
-    session.sequences = options.places;
+    session.sequences = options.texts.places;
     if (st == CLF_OK) {
         srv_block_signals();
         st = open_devices(&session, &members, &sessions);

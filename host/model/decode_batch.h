@@ -75,6 +75,9 @@ void clfi_decode_use(clf_decode_batch *batch, const clf_network *network);
  * pass. */
 clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);
 
+/* The same, and the memory is written to once, so that the system has really given it. */
+clf_status clfi_decode_hold(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);
+
 /* Cache rows that sequences use now, and that were ever needed at once. */
 typedef struct clf_decode_usage {
     int64_t used, most;

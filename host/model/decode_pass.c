@@ -225,3 +225,9 @@ clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tok
     CLF_TRY(clfi_grow(&batch->free_rows, &batch->free_capacity, (size_t)rows, sizeof *batch->free_rows, "cache rows"));
     return clfi_kv_cache_reserve(&batch->cache, rows);
 }
+
+clf_status clfi_decode_hold(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest)
+{
+    CLF_TRY(clfi_decode_reserve(batch, rows, tokens, longest));
+    return batch->cache.rows ? CLF_OK : clfi_kv_cache_touch(&batch->cache);
+}

@@ -31,6 +31,7 @@ struct clf_request {
     size_t source_count, prompt_count, count, capacity;
     size_t given;        /* of the tokens: keys and values are in the cache, or under way */
     size_t longest;      /* tokens that it may come to */
+    uint64_t turn;       /* the scheduler's: when it joined first, counted from 1 */
     int32_t sequence;    /* of the session's decoding batch; -1: none */
     int32_t end_of_turn; /* a token that ends this text beside those that end the model's texts; -1: none */
     clf_token_decoder *decoder;

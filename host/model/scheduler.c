@@ -9,8 +9,11 @@
 #include "base/alloc.h"
 #include "model/choice.h"
 #include "model/decode_loop.h"
+#include "model/kept_prefixes.h"
 #include "model/reload.h"
 #include "model/sequence.h"
+
+enum { ROOM_TO_GROW = 8 /* tokens that a text has room for when it joins */ };
 
 struct clf_scheduler {
     clf_session *session;
@@ -24,6 +27,8 @@ struct clf_scheduler {
     uint64_t others;          /* cache rows of the session's other sequences */
     clf_decode_input *inputs; /* [places] */
     clf_wanted_logits *wanted; /* [places]: of the pass at hand */
+    clf_kept_prefixes prefixes;
+    uint64_t turns;
     clf_choice choice;
     float *logits; /* [V] */
     clf_scheduler_stats stats;
@@ -34,12 +39,25 @@ static size_t vocabulary_of(const clf_scheduler *s)
     return (size_t)s->session->model->network->config.target.vocabulary;
 }
 
+/* All memory that sequences will need. */
+static clf_status hold_cache(clf_scheduler *s)
+{
+    const clf_network_config *config = &s->session->model->network->config;
+    const size_t positions = (size_t)config->target.max_positions, rows = s->params.cache_rows;
+    if (config->decoder.has_source)
+        CLF_FAIL(CLF_UNSUPPORTED, "scheduler: a model that attends to sources has no limit of cache rows");
+    s->prefixes = (clf_kept_prefixes){.batch = s->session->decoding, .most_rows = s->params.kept_rows < rows ? s->params.kept_rows : rows};
+    return clfi_decode_hold(s->session->decoding, (int64_t)rows, s->params.places, positions < rows ? positions : rows);
+}
+
 static clf_status make(clf_scheduler *s)
 {
     CLF_TRY(clfi_sampler_create(vocabulary_of(s), &s->sampler));
     CLF_TRY(clfi_alloc(s->params.places, sizeof *s->running, "texts", &s->running));
     CLF_TRY(clfi_alloc(s->params.places, sizeof *s->inputs, "texts", &s->inputs));
     CLF_TRY(clfi_alloc(s->params.places, sizeof *s->wanted, "texts", &s->wanted));
+    if (s->params.cache_rows)
+        CLF_TRY(hold_cache(s));
     return clfi_alloc(vocabulary_of(s), sizeof *s->logits, "logits", &s->logits);
 }
 
@@ -73,6 +91,7 @@ void clfi_scheduler_destroy(clf_scheduler *s)
         }
         r->sequence = -1;
     }
+    clfi_prefixes_clear(&s->prefixes);
     clfi_sampler_destroy(s->sampler);
     free(s->running);
     free(s->waiting);
@@ -105,12 +124,16 @@ static void leave_waiting(clf_scheduler *s, size_t index)
     memmove(s->waiting + index, s->waiting + index + 1, (s->waiting_count - index) * sizeof *s->waiting);
 }
 
-/* The request's cache rows go back; a caller's sequence keeps the tokens that were given. */
-static clf_status release(const clf_scheduler *s, clf_request *r)
+/* The request's cache rows go back, or are kept for prompts that begin alike; a caller's sequence keeps the tokens that were given. */
+static clf_status release(clf_scheduler *s, clf_request *r, bool is_good)
 {
     clf_sequence *kept = r->params.sequence;
     const int32_t sequence = r->sequence;
     r->sequence = -1;
+    if (!kept && is_good && s->prefixes.most_rows) {
+        clfi_prefixes_keep(&s->prefixes, sequence, r->tokens, r->given);
+        return CLF_OK;
+    }
     if (!kept)
         return clfi_decode_drop(s->session->decoding, sequence);
     CLF_TRY(clfi_sequence_reserve(kept, r->given));
@@ -123,7 +146,7 @@ static clf_status release(const clf_scheduler *s, clf_request *r)
 static clf_status end_running(clf_scheduler *s, size_t index, clf_finish finish, clf_status status)
 {
     clf_request *r = s->running[index];
-    const clf_status released = release(s, r);
+    const clf_status released = release(s, r, finish != CLF_FINISH_REFUSED);
     s->running[index] = s->running[--s->active];
     clfi_request_end(r, finish, status);
     return released;
@@ -166,9 +189,27 @@ static uint64_t rows_of_others(const clf_scheduler *s, const clf_request *next)
     return (uint64_t)rows;
 }
 
+static size_t rows_to_join(const clf_request *r)
+{
+    return r->count + ROOM_TO_GROW < r->longest ? r->count + ROOM_TO_GROW : r->longest;
+}
+
+/* The same within cache_rows: what a text may come to later is not counted. */
+static clf_status find_rows(const clf_scheduler *s, const clf_request *next)
+{
+    size_t sum = s->active ? rows_to_join(next) : next->longest;
+    for (size_t i = 0; i < s->active; i++)
+        sum += rows_to_join(s->running[i]);
+    if (sum > s->params.cache_rows)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "a text of %zu tokens: the cache has room for %zu", sum, s->params.cache_rows);
+    return CLF_OK;
+}
+
 /* OUT_OF_MEMORY: no room beside the running ones. */
 static clf_status find_room(clf_scheduler *s, const clf_request *next)
 {
+    if (s->params.cache_rows)
+        return find_rows(s, next);
     s->others = rows_of_others(s, next);
     uint64_t sum = s->others + next->longest;
     for (size_t i = 0; i < s->active; i++)
@@ -176,10 +217,16 @@ static clf_status find_room(clf_scheduler *s, const clf_request *next)
     return clfi_generation_fits(s->session, s->params.places, sum);
 }
 
-/* A new sequence, or the caller's with the tokens that it shares with the prompt. */
-static clf_status open_sequence(const clf_scheduler *s, clf_request *r)
+/* A new sequence, with the beginning of the prompt where that is kept, or the caller's with the tokens that it shares with the prompt. */
+static clf_status open_sequence(clf_scheduler *s, clf_request *r)
 {
     clf_sequence *kept = r->params.sequence;
+    if (!kept)
+        CLF_TRY(clfi_prefixes_fork(&s->prefixes, r->tokens, r->count - 1, &r->sequence, &r->given));
+    if (!kept && r->given > 0) {
+        s->stats.shared += r->given;
+        return CLF_OK;
+    }
     if (!kept)
         return clfi_decode_open(s->session->decoding, &r->sequence);
     r->given = shared_tokens(r);
@@ -202,6 +249,8 @@ static clf_status join_next(clf_scheduler *s)
         return CLF_OK;
     }
     s->running[s->active++] = next;
+    if (next->turn == 0)
+        next->turn = ++s->turns;
     const clf_status opened = open_sequence(s, next);
     return opened;
 }
@@ -224,6 +273,8 @@ static clf_status join(clf_scheduler *s)
 static clf_status reserve(const clf_scheduler *s)
 {
     size_t rows = (size_t)s->others, longest = 0;
+    if (s->params.cache_rows)
+        return CLF_OK; /* it has all */
     for (size_t i = 0; i < s->active; i++) {
         const size_t length = s->running[i]->longest + s->running[i]->source_count;
         rows += length;
@@ -253,6 +304,45 @@ static void list_inputs(const clf_scheduler *s)
         const size_t most = left > behind ? left - behind : 1, piece = missing < most ? missing : most;
         s->inputs[i] = (clf_decode_input){r->sequence, r->tokens + r->given, (int32_t)piece};
         left -= piece < left ? piece : left;
+    }
+}
+
+/* The text that joined last gives its rows back and waits before all others. */
+static clf_status put_back(clf_scheduler *s)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < s->active; i++)
+        if (s->running[i]->turn > s->running[last]->turn)
+            last = i;
+    clf_request *r = s->running[last];
+    CLF_TRY(clfi_grow(&s->waiting, &s->waiting_capacity, s->waiting_count + 1, sizeof *s->waiting, "requests"));
+    CLF_TRY(clfi_decode_drop(s->session->decoding, r->sequence));
+    r->sequence = -1;
+    r->given = 0;
+    memmove(s->waiting + 1, s->waiting, s->waiting_count++ * sizeof *s->waiting);
+    s->waiting[0] = r;
+    s->running[last] = s->running[--s->active];
+    s->full = s->active; /* until another one ends */
+    s->stats.put_back++;
+    return CLF_OK;
+}
+
+/* Makes room for the pass at hand within cache_rows. */
+static clf_status fit_inputs(clf_scheduler *s)
+{
+    for (;;) {
+        int64_t rows = clfi_decode_usage(s->session->decoding).used;
+        for (size_t i = 0; i < s->active; i++)
+            rows += s->inputs[i].count;
+        if (s->active == 0 || rows <= (int64_t)s->params.cache_rows)
+            return CLF_OK;
+        if (clfi_prefixes_drop_oldest(&s->prefixes))
+            continue;
+        if (s->active == 1)
+            return end_running(s, 0, CLF_FINISH_REFUSED,
+                               clfi_fail(CLF_OUT_OF_MEMORY, "the cache's %zu tokens are in use elsewhere", s->params.cache_rows));
+        CLF_TRY(put_back(s));
+        list_inputs(s);
     }
 }
 
@@ -309,6 +399,8 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     if (s->session->model->network->config.decoder.has_source)
         CLF_TRY(clfi_decode_sources(s->session->decoding, s->inputs, list_sources(s, before, s->inputs)));
     list_inputs(s);
+    if (s->params.cache_rows)
+        CLF_TRY(fit_inputs(s));
     *out_inputs = s->inputs;
     *out_count = s->active;
     return CLF_OK;

@@ -14,11 +14,16 @@ typedef clf_status (*clf_request_supply)(void *user, clf_scheduler *scheduler);
 typedef struct clf_scheduler_params {
     size_t places;             /* requests that run together; 0: CLFI_BATCH_SEQUENCES */
     size_t pass_tokens;        /* tokens of one pass, prompts' and texts' together; 0: CLFI_PASS_TOKENS */
+    size_t cache_rows;         /* tokens of all texts together whose keys and values it may have, of a model without sources; 0: each text
+                                  waits until all that it may come to fits the device beside the others */
+    size_t kept_rows;          /* of these: tokens of ended texts, whose keys and values prompts that begin alike use again; 0: none */
     clf_request_supply supply; /* NULL: requests come by clfi_scheduler_add alone */
     void *user;
 } clf_scheduler_params;
 
-/* The session is borrowed; its other sequences may be used between steps. UNSUPPORTED: the model does not generate text. */
+/* The session is borrowed; its other sequences may be used between steps. With cache_rows their memory is taken at once, texts join while
+ * there is room for their tokens so far, and where it runs out the text that joined last waits again. UNSUPPORTED: the model does not
+ * generate text, or attends to sources and cache_rows is not 0. OUT_OF_MEMORY: no such cache. */
 clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out);
 
 /* Requests that have not ended leave without a further call; their callers destroy them. NULL is a no-op. */
@@ -34,6 +39,8 @@ typedef struct clf_scheduler_stats {
     uint64_t tokens;     /* that were chosen, those that end texts among them */
     uint64_t read_bytes; /* from the device for these choices */
     uint64_t whole_rows; /* choices that needed all logits */
+    uint64_t shared;     /* tokens of prompts whose keys and values were there */
+    uint64_t put_back;   /* times that a text gave up its place for want of cache rows, to read all of its tokens again later */
 } clf_scheduler_stats;
 clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *scheduler);
 

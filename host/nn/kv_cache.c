@@ -72,6 +72,17 @@ clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows)
     return rows > cache->capacity ? grow(cache, rows) : CLF_OK;
 }
 
+clf_status clfi_kv_cache_touch(const clf_kv_cache *cache)
+{
+    static const char zeros[1 << 16];
+    for (int64_t i = 0; i < cache->layer_count; i++) {
+        const size_t size = cache->layers[i].buffer->size_bytes;
+        for (size_t at = 0; at < size; at += sizeof zeros)
+            CLF_TRY(clfi_buffer_write(cache->layers[i].buffer, at, zeros, size - at < sizeof zeros ? size - at : sizeof zeros));
+    }
+    return CLF_OK;
+}
+
 clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
 {
     const int64_t need = cache->rows + count;

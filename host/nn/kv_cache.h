@@ -34,6 +34,9 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count);
 /* Memory for so many rows in all; rows that are there stay. */
 clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows);
 
+/* Writes zeros to all memory of a cache that has no rows yet. */
+clf_status clfi_kv_cache_touch(const clf_kv_cache *cache);
+
 /* Stores k, v [G,count,D] f32 of tokens for a layer, in rows[n] (i32 [count]). Enqueued. */
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows);
 

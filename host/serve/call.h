@@ -14,7 +14,8 @@
 /* How a server was asked for. Texts are borrowed from the command line. */
 typedef struct srv_options {
     const char *host, *origin, *key_file; /* origin: whose pages may use it; NULL: none */
-    size_t port, max_queue, max_body, timeout, places;
+    size_t port, max_queue, max_body, timeout;
+    srv_texts_limits texts;
     int log_json;
     int refuses_ids; /* nonzero: token ids in place of texts are refused */
 } srv_options;

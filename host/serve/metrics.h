@@ -22,6 +22,7 @@
 /* Counters; X(id, name, help). */
 #define SRV_COUNTER_MAP(X)                                                                              \
     X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")                                \
+    X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were kept")        \
     X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")                     \
     X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                              \
     X(REFUSED, "queue_refused_total", "requests that found the queue full")                             \

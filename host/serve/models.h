@@ -32,6 +32,8 @@ typedef struct srv_model {
     size_t max_tokens;            /* of one text, special ones included */
     size_t vocabulary;            /* ids below it are tokens */
     size_t width;                 /* of its embeddings; 0: it makes none */
+    size_t room;                  /* tokens of a text with its prompt that a language model has memory for; 0: no limit of its own */
+    double planned_bytes;         /* weights, passes, and keys and values on one device */
     bool has_types;               /* token types reach the network */
     int64_t loaded;               /* seconds since 1970 */
     struct clf_chat_prompt *chat; /* of one that chats; used with chat_lock held */

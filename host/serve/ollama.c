@@ -13,7 +13,7 @@
 #include "serve/row_inputs.h"
 #include "serve/text_asks.h"
 
-enum { TIME_BYTES = 32, MOST_TOKENS = 2048 };
+enum { TIME_BYTES = 32 };
 
 static void write_time(time_t seconds, char text[TIME_BYTES])
 {
@@ -237,7 +237,7 @@ static bool read_options(srv_call *call, clf_generate_params *out)
         out->repeat_penalty = (float)penalty;
     out->top_k = (size_t)top_k;
     out->seed = (uint64_t)seed;
-    out->max_tokens = most > 0 ? (size_t)most : MOST_TOKENS;
+    out->max_tokens = most > 0 ? (size_t)most : SIZE_MAX;
     return true;
 }
 

@@ -8,7 +8,7 @@
 #include "serve/fields.h"
 #include "serve/text_asks.h"
 
-enum { COMPLETION_TOKENS = 16, CHAT_TOKENS = 2048 };
+enum { COMPLETION_TOKENS = 16 };
 
 /* ---- Answers ---- */
 
@@ -184,7 +184,7 @@ bool srv_openai_chat(srv_call *call)
     clf_generate_params params;
     bool streams;
     call->wire.is_chat = true;
-    if (!begin(call, SRV_TASK_CHAT, CHAT_TOKENS, &params, &model, &streams))
+    if (!begin(call, SRV_TASK_CHAT, INT64_MAX, &params, &model, &streams))
         return false;
     const json_t *messages = srv_field(call->body, "messages");
     return srv_texts_begin(call, model, &params, 1) && finish(call, streams) && srv_texts_add_messages(call, messages, "messages");

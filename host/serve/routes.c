@@ -36,10 +36,7 @@ static double planned_bytes(const srv_models *models)
 {
     double sum = 0;
     for (size_t i = 0; i < models->count; i++)
-        if (models->items[i].tasks) {
-            const clf_memory_plan *plan = clf_model_get_memory_plan(models->items[i].model);
-            sum += (double)plan->weight_bytes + (double)plan->scratch_bytes;
-        }
+        sum += models->items[i].planned_bytes;
     return sum;
 }
 
@@ -60,7 +57,7 @@ static bool metrics(srv_call *call)
         {"resident_memory_bytes", "memory of the process", (double)clfi_resident_bytes()},
         {"device_memory_bytes", "memory that the device has given out, host memory used in place included",
          srv_workers_device_bytes(state->workers)},
-        {"planned_memory_bytes", "weights and activations as planned when the models were loaded",
+        {"planned_memory_bytes", "weights, passes, and keys and values as planned when the models were loaded",
          is_ready ? planned_bytes(&state->models) * ready : 0},
         {"devices", "devices that have loaded the models", ready},
         {"models", "models that are served", (double)state->models.count},

@@ -158,7 +158,7 @@ static clf_status start(running_server *s, const srv_device *devices, size_t dev
                                       .model_params = *params,
                                       .queue = &s->state.queue,
                                       .metrics = &s->state.metrics,
-                                      .places = options->places,
+                                      .limits = options->texts,
                                       .log = srv_log_event,
                                       .log_user = &s->log};
     const srv_http_params http = {.state = &s->state,

@@ -62,12 +62,14 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
     srv_text_part *part = &call->job->texts.parts[index];
     const clf_model *model = call->job->model->model;
     const bool has_source = model->network->config.decoder.has_source;
-    const size_t most =
-        (size_t)(has_source ? model->network->config.source.max_positions : model->network->config.target.max_positions - 1);
+    const size_t room = call->job->model->room, positions = (size_t)model->network->config.target.max_positions;
+    const size_t most = has_source                  ? (size_t)model->network->config.source.max_positions
+                        : room && room < positions ? room - 1
+                                                    : positions - 1;
     if (count == 0)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
     if (count > most)
-        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens are more than the model's context of %zu has room for",
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens are more than the context of %zu has room for",
                           field, count, most + !has_source);
     if (clfi_alloc(count, sizeof *part->ids, "prompt", &part->ids) != CLF_OK)
         return srv_refuse_memory(call);

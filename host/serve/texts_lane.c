@@ -7,28 +7,66 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "model/decode_batch.h"
+#include "model/generation.h"
 #include "model/scheduler.h"
+#include "model/session.h"
 
 struct srv_texts_lane {
     const srv_model *model;
     clf_session *session;
     srv_queue *queue;
     srv_metrics *metrics;
-    size_t places;
+    srv_texts_room room;
     bool is_shared;
+    uint64_t shared; /* tokens of prompts that the scheduler had, as counted so far */
     clf_scheduler *scheduler; /* NULL: a step has failed, the next one makes a new one */
     srv_job *running;         /* by srv_job.next */
 };
 
-clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t places,
-                                 bool is_shared, srv_texts_lane **out)
+enum { TOKENS_OF_PLACE = 512, MOST_CONTEXT = 16384 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+clf_status srv_texts_plan(clf_session *session, const srv_texts_limits *limits, srv_texts_room *out)
+{
+    const clf_memory_plan *plan = clf_model_get_memory_plan(session->model);
+    srv_texts_room room = {.places = limits->places ? limits->places : CLFI_BATCH_SEQUENCES};
+    const size_t positions = (size_t)plan->positions, shares = room.places * TOKENS_OF_PLACE, one = least(positions, MOST_CONTEXT);
+    if (positions > 0) {
+        const size_t usual = least(least(shares > one ? shares : one, room.places * positions), (size_t)plan->room);
+        room.rows = limits->tokens ? limits->tokens : usual;
+        CLF_TRY(clfi_generation_fits(session, room.places, room.rows));
+        room.kept_rows = limits->prefix_bytes == SIZE_MAX ? room.rows / 2
+                                                          : least(limits->prefix_bytes / (size_t)plan->cache_bytes, room.rows);
+    }
+    *out = room;
+    return CLF_OK;
+}
+
+static clf_status make_scheduler(srv_texts_lane *lane)
+{
+    const clf_scheduler_params params = {
+        .places = lane->room.places, .cache_rows = lane->room.rows, .kept_rows = lane->room.kept_rows};
+    lane->shared = 0;
+    return clfi_scheduler_create(lane->session, &params, &lane->scheduler);
+}
+
+clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics,
+                                 const srv_texts_room *room, bool is_shared, srv_texts_lane **out)
 {
     srv_texts_lane *lane;
     CLF_TRY(clfi_alloc(1, sizeof *lane, "texts", &lane));
-    *lane = (srv_texts_lane){.model = model, .session = session, .queue = queue, .metrics = metrics, .is_shared = is_shared};
-    lane->places = places ? places : CLFI_BATCH_SEQUENCES;
-    *out = lane;
-    return CLF_OK;
+    *lane = (srv_texts_lane){
+        .model = model, .session = session, .queue = queue, .metrics = metrics, .room = *room, .is_shared = is_shared};
+    const clf_status st = make_scheduler(lane);
+    if (st == CLF_OK)
+        *out = lane;
+    else
+        free(lane);
+    return st;
 }
 
 /* The worker lets go of a job. */
@@ -99,6 +137,8 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
     const clf_prompt prompt = {.ids = part->ids, .id_count = part->id_count};
     clf_generate_params params = job->texts.params;
     params.seed += index;
+    if (lane->room.rows)
+        params.max_tokens = least(params.max_tokens, lane->room.rows - least(part->id_count, lane->room.rows - 1));
     CLF_TRY(clfi_request_create(lane->session, &params, &prompt, index, on_token, part, &part->request));
     part->request->end_of_turn = job->texts.end_of_turn;
     return clfi_scheduler_add(lane->scheduler, part->request);
@@ -151,7 +191,7 @@ static void take_jobs(srv_texts_lane *lane)
 {
     bool may_take = true;
     srv_job *job;
-    while ((job = take_job(lane, may_take && clfi_scheduler_load(lane->scheduler) < lane->places)))
+    while ((job = take_job(lane, may_take && clfi_scheduler_load(lane->scheduler) < lane->room.places)))
         if (job->began_ns) {
             start_job(lane, job);
             may_take = !lane->is_shared;
@@ -209,11 +249,18 @@ static void end_jobs(srv_texts_lane *lane)
     }
 }
 
+static void count_shared(srv_texts_lane *lane)
+{
+    const uint64_t shared = clfi_scheduler_get_stats(lane->scheduler).shared;
+    if (shared > lane->shared)
+        srv_count(lane->metrics, SRV_COUNTER_PREFIX_TOKENS, shared - lane->shared);
+    lane->shared = shared;
+}
+
 clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
 {
-    const clf_scheduler_params params = {.places = lane->places};
     if (!lane->scheduler)
-        CLF_TRY(clfi_scheduler_create(lane->session, &params, &lane->scheduler));
+        CLF_TRY(make_scheduler(lane));
     take_jobs(lane);
     cancel_requests(lane);
     const size_t load = clfi_scheduler_load(lane->scheduler);
@@ -221,11 +268,12 @@ clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
     if (load > 0) {
         const uint64_t start = clfi_now_ns();
         const clf_status st = clfi_scheduler_step(lane->scheduler);
-        srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load < lane->places ? load : lane->places, 0);
+        srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load < lane->room.places ? load : lane->room.places, 0);
         if (st != CLF_OK) {
             fail_running(lane, st);
             return st;
         }
+        count_shared(lane);
     }
     end_jobs(lane);
     return CLF_OK;

@@ -8,10 +8,26 @@
 
 typedef struct srv_texts_lane srv_texts_lane;
 
-/* Session, queue and metrics are borrowed. places: texts that run together, 0: as the library has it. is_shared: other
- * workers take jobs from the queue too; then a step takes one at most. */
-clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics, size_t places,
-                                 bool is_shared, srv_texts_lane **out);
+/* What the texts of a language model may take. */
+typedef struct srv_texts_limits {
+    size_t places;       /* texts that run together; 0: as the library has it */
+    size_t tokens;       /* of all texts together, with keys and values; 0: 512 for each place, or one text of the model's whole context
+                            (of at most 16384), whichever is more, as far as the device has room */
+    size_t prefix_bytes; /* keys and values of ended texts that are kept; SIZE_MAX: half of all */
+} srv_texts_limits;
+
+/* The same as numbers of cache rows, of an opened model. rows 0: it attends to sources, and only the device limits it. */
+typedef struct srv_texts_room {
+    size_t places, rows, kept_rows;
+} srv_texts_room;
+
+/* OUT_OF_MEMORY: `tokens` do not fit the device. */
+clf_status srv_texts_plan(clf_session *session, const srv_texts_limits *limits, srv_texts_room *out);
+
+/* Takes the memory of all cache rows. Session, queue and metrics are borrowed. is_shared: other workers take jobs from the queue too; then
+ * a step takes one at most. */
+clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics,
+                                 const srv_texts_room *room, bool is_shared, srv_texts_lane **out);
 void srv_texts_lane_destroy(srv_texts_lane *lane); /* jobs that run end as failed. NULL is a no-op */
 
 /* Takes jobs and does one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. A

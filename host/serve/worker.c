@@ -60,13 +60,33 @@ static void tell(const srv_worker *worker, const char *text)
     p->log(p->log_user, line);
 }
 
+static double planned_bytes(const clf_model *model, size_t rows)
+{
+    const clf_memory_plan *plan = clf_model_get_memory_plan(model);
+    return (double)plan->weight_bytes + (double)plan->scratch_bytes + (double)plan->cache_bytes * (double)rows;
+}
+
 static void tell_loaded(const srv_worker *worker, const srv_model *model, const clf_model *opened, double load, double warm)
 {
     const clf_memory_plan *plan = clf_model_get_memory_plan(opened);
-    char line[256];
-    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB", model->id,
-             srv_task_word(model->tasks), load, warm, (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6);
+    char line[320], texts[80] = "";
+    if (model->room)
+        snprintf(texts, sizeof texts, ", keys and values of %zu tokens %.0f MB", model->room,
+                 (double)model->room * (double)plan->cache_bytes / 1e6);
+    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB%s", model->id,
+             srv_task_word(model->tasks), load, warm, (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6, texts);
     tell(worker, line);
+}
+
+/* The devices share requests, so that the one with the least room limits each text. */
+static clf_status open_texts(const srv_worker *worker, srv_model *model, worker_engine *out)
+{
+    const srv_worker_params *p = &worker->params;
+    srv_texts_room room;
+    CLF_TRY(srv_texts_plan(out->session, &p->limits, &room));
+    if (model->room == 0 || room.rows < model->room)
+        model->room = room.rows;
+    return srv_texts_lane_create(model, out->session, p->queue, p->metrics, &room, p->device != NULL, &out->texts);
 }
 
 static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engine *out)
@@ -82,7 +102,9 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
     if (model->tasks & (SRV_TASK_EMBED | SRV_TASK_RERANK | SRV_TASK_PREDICT))
         CLF_TRY(srv_rows_lanes_create(model, out->session, p->queue, p->metrics, clfi_batch_tokens(p->context), &out->rows));
     if (model->tasks & SRV_TASK_COMPLETE)
-        CLF_TRY(srv_texts_lane_create(model, out->session, p->queue, p->metrics, p->places, p->device != NULL, &out->texts));
+        CLF_TRY(open_texts(worker, model, out));
+    if (!out->own)
+        model->planned_bytes = planned_bytes(opened, model->room);
     const uint64_t loaded = clfi_now_ns();
     CLF_TRY(srv_warm_up(model, out->session));
     tell_loaded(worker, model, opened, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);

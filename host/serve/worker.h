@@ -6,6 +6,7 @@
 #include "serve/metrics.h"
 #include "serve/models.h"
 #include "serve/queue.h"
+#include "serve/texts_lane.h"
 
 typedef enum srv_worker_state { SRV_WORKER_LOADS, SRV_WORKER_READY, SRV_WORKER_FAILED } srv_worker_state;
 
@@ -17,7 +18,7 @@ typedef struct srv_worker_params {
     clf_model_params model_params;
     srv_queue *queue;
     srv_metrics *metrics;
-    size_t places;                             /* texts that a language model writes together; 0: as the library has it */
+    srv_texts_limits limits;
     void (*log)(void *user, const char *text); /* lines about loading and failures */
     void *log_user;
 } srv_worker_params;

@@ -146,6 +146,27 @@ def samples(server, begin):
     return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(begin)]
 
 
+def test_prefixes(server):
+    """Prompts that begin as a text before them get the same texts, with the keys and values of that one."""
+    prompt = "the cat sat on the mat and ran away"
+    before = sum(samples(server, "clformer_prefix_tokens_total "))
+    for text in (prompt, prompt, prompt + written(prompt, 12) + " and the dog", prompt[:-4] + "off"):
+        if complete(server, text) != written(text, 12):
+            fail(f"{text!r} behind a text that begins alike: other tokens")
+    if sum(samples(server, "clformer_prefix_tokens_total ")) <= before:
+        fail("no prompt used the keys and values of another")
+
+
+def test_context(server):
+    """Texts together have room for 80 tokens: each is right, and one that never fits is refused."""
+    test_together(server)
+    answer = server.post("/v1/completions", {"prompt": "a " * 90}, 400)
+    if answer and answer["error"]["code"] != "context_length_exceeded":
+        fail(f"--context: {answer}")
+    if samples(server, "clformer_prefix_tokens_total ") != [0]:
+        fail("--prefix-bytes 0: something was kept")
+
+
 def test_leaving(server):
     """A client that leaves frees its place."""
     over = 'clformer_requests_total{route="POST /v1/completions"'
@@ -179,9 +200,13 @@ with tempfile.TemporaryDirectory() as directory:
     test_refusals(main)
     test_chat(main)
     test_together(main)
+    test_prefixes(main)
     test_leaving(main)
     if main.stop() != 0:
         fail("the server's end:", main.log()[-500:])
+    little = Server(folder, EMBEDDER, "--context", "80", "--prefix-bytes", "0")
+    test_context(little)
+    little.stop()
     two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
     test_together(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:

@@ -10,7 +10,20 @@
 #include "support/check.h"
 #include "support/device.h"
 
-enum { REQUESTS = 12, TEXT_BYTES = 1024, TOKENS = 24, CANCELLED = 4, BAD = 7, NOT_FINITE = 8, LIMITED = 9, STOPPED = 2, FEW = 3 };
+/* LITTLE, MUCH: cache rows. */
+enum {
+    REQUESTS = 12,
+    TEXT_BYTES = 1024,
+    TOKENS = 24,
+    CANCELLED = 4,
+    BAD = 7,
+    NOT_FINITE = 8,
+    LIMITED = 9,
+    STOPPED = 2,
+    FEW = 3,
+    LITTLE = 80,
+    MUCH = 800
+};
 
 typedef struct told {
     int32_t tokens[TOKENS];
@@ -139,8 +152,29 @@ static void check_told(size_t i, const told *got, const told *want)
           "request %zu: \"%s\", alone \"%s\"", i, got->text, want->text);
 }
 
+/* All requests arrive, and end. */
+static void run_all(arrivals *a, clf_session *session, clf_tokenizer *tokenizer, const clf_scheduler_params *params)
+{
+    size_t added = 0, most = 0, steps = 0;
+    for (; added < REQUESTS || clfi_scheduler_load(a->scheduler) > 0; steps++) {
+        for (size_t n = steps % 3; added < REQUESTS && n > 0; n--, added++) { /* none, one, two */
+            if (added == BAD)
+                CHECK_FAILS(make(session, tokenizer, a, added), CLF_INVALID_ARGUMENT, "no tokens");
+            else
+                CHECK_OK(make(session, tokenizer, a, added));
+            if (added != BAD)
+                CHECK_OK(clfi_scheduler_add(a->scheduler, a->requests[added]));
+        }
+        CHECK_OK(clfi_scheduler_step(a->scheduler));
+        most = clfi_scheduler_load(a->scheduler) > most ? clfi_scheduler_load(a->scheduler) : most;
+        assert_true(params->cache_rows == 0 || clfi_generation_held(session) <= params->cache_rows);
+        assert_true(steps < 1000);
+    }
+    assert_true(most > params->places); /* some waited */
+}
+
 /* overflows: a token of the prompt has a logit that the huge penalty takes to infinity. */
-static void check_directory(clf_context *context, const char *directory, bool overflows, size_t places, size_t pass_tokens)
+static void check_directory(clf_context *context, const char *directory, bool overflows, const clf_scheduler_params *params)
 {
     static arrivals a;
     static told alone[REQUESTS];
@@ -153,37 +187,29 @@ static void check_directory(clf_context *context, const char *directory, bool ov
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
     for (size_t i = 0; i < REQUESTS; i++) {
-        const clf_generate_params params = params_of(i);
+        const clf_generate_params wanted = params_of(i);
         const clf_text text = {prompts[i], strlen(prompts[i])};
-        const clf_status st = clf_session_generate(session, &text, 1, &params, note_alone, &alone[i]);
+        const clf_status st = clf_session_generate(session, &text, 1, &wanted, note_alone, &alone[i]);
         assert_int_equal(st, i == BAD ? CLF_INVALID_ARGUMENT : i == NOT_FINITE && overflows ? CLF_FORMAT : CLF_OK);
     }
     assert_true(alone[LIMITED].finish == CLF_FINISH_LENGTH && alone[LIMITED].count == FEW && alone[CANCELLED].count > 8);
     assert_int_equal(clfi_generation_held(session), 0);
 
-    const clf_scheduler_params params = {.places = places, .pass_tokens = pass_tokens};
-    CHECK_OK(clfi_scheduler_create(session, &params, &a.scheduler));
+    CHECK_OK(clfi_scheduler_create(session, params, &a.scheduler));
     CHECK_OK(clfi_scheduler_step(a.scheduler)); /* there is nothing to do */
-    size_t added = 0, most = 0, steps = 0;
-    for (; added < REQUESTS || clfi_scheduler_load(a.scheduler) > 0; steps++) {
-        for (size_t n = steps % 3; added < REQUESTS && n > 0; n--, added++) { /* none, one, two */
-            if (added == BAD)
-                CHECK_FAILS(make(session, tokenizer, &a, added), CLF_INVALID_ARGUMENT, "no tokens");
-            else
-                CHECK_OK(make(session, tokenizer, &a, added));
-            if (added != BAD)
-                CHECK_OK(clfi_scheduler_add(a.scheduler, a.requests[added]));
-        }
-        CHECK_OK(clfi_scheduler_step(a.scheduler));
-        most = clfi_scheduler_load(a.scheduler) > most ? clfi_scheduler_load(a.scheduler) : most;
-        assert_true(steps < 1000);
+    for (int round = 0; round < 2; round++) {    /* the second finds what the first has left */
+        run_all(&a, session, tokenizer, params);
+        for (size_t i = 0; i < REQUESTS; i++)
+            if (i != BAD)
+                check_told(i, &a.told[i], &alone[i]);
+        memset(a.told, 0, sizeof a.told);
     }
-    assert_true(most > places); /* some waited */
+    const clf_scheduler_stats stats = clfi_scheduler_get_stats(a.scheduler);
+    CHECK((stats.put_back > 0) == (params->cache_rows == LITTLE) && (stats.shared > 0) == (params->cache_rows == MUCH),
+          "%zu rows: %llu texts put back, %llu tokens shared", params->cache_rows, (unsigned long long)stats.put_back,
+          (unsigned long long)stats.shared);
     clfi_scheduler_destroy(a.scheduler);
     assert_int_equal(clfi_generation_held(session), 0);
-    for (size_t i = 0; i < REQUESTS; i++)
-        if (i != BAD)
-            check_told(i, &a.told[i], &alone[i]);
     clf_session_destroy(session);
     clf_tokenizer_destroy(tokenizer);
     clf_model_destroy(model);
@@ -191,13 +217,24 @@ static void check_directory(clf_context *context, const char *directory, bool ov
 
 static void test_arrivals(void **state)
 {
-    check_directory(*state, CLF_TEST_DATA "/generation/llama", true, 5, 9); /* prompts in pieces */
-    check_directory(*state, CLF_TEST_DATA "/generation/llama", true, 3, 0);
+    check_directory(*state, CLF_TEST_DATA "/generation/llama", true,
+                    &(clf_scheduler_params){.places = 5, .pass_tokens = 9}); /* prompts in pieces */
+    check_directory(*state, CLF_TEST_DATA "/generation/llama", true, &(clf_scheduler_params){.places = 3});
+}
+
+/* Texts give up their places to others and read their tokens again; in the second round prompts find their beginnings. */
+static void test_little_memory(void **state)
+{
+    static const clf_scheduler_params limits[] = {{.places = 5, .pass_tokens = 9, .cache_rows = LITTLE},
+                                                  {.places = 5, .cache_rows = LITTLE, .kept_rows = LITTLE},
+                                                  {.places = 5, .pass_tokens = 9, .cache_rows = MUCH, .kept_rows = MUCH / 2}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        check_directory(*state, CLF_TEST_DATA "/generation/llama", true, &limits[i]);
 }
 
 static void test_arrivals_with_sources(void **state)
 {
-    check_directory(*state, CLF_TEST_DATA "/translation/t5", false, 4, 0);
+    check_directory(*state, CLF_TEST_DATA "/translation/t5", false, &(clf_scheduler_params){.places = 4});
 }
 
 /* Destroyed at work: cache rows go back, nobody is called any more. Cancelled while it waits: it ends without a token. */
@@ -259,7 +296,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrivals), cmocka_unit_test(test_arrivals_with_sources),
-                                       cmocka_unit_test(test_left), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrivals), cmocka_unit_test(test_little_memory),
+                                       cmocka_unit_test(test_arrivals_with_sources), cmocka_unit_test(test_left),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
