@@ -12,6 +12,7 @@
 #include "jobs/session.h"
 #include "clformer/einsum.h"
 #include "io/npy.h"
+#include "runtime/context.h"
 
 enum { MOST_OPERANDS = 64 }; /* read, so that too many for the library get its own refusal */
 
@@ -170,16 +171,36 @@ static clf_status write_result(einsum_job *job)
     return st;
 }
 
-static clf_status compute(einsum_job *job)
+static void destroy_tensors(einsum_job *job)
 {
-    if (!job->session.context)
-        CLF_TRY(cli_session_open(&job->session));
+    clf_tensor_destroy(job->result);
+    job->result = NULL;
+    for (int k = 0; k < job->count; k++) {
+        clf_tensor_destroy(job->operands[k]);
+        job->operands[k] = NULL;
+    }
+}
+
+static clf_status compute_once(einsum_job *job)
+{
     for (int k = 0; k < job->count; k++)
         CLF_TRY(upload(job, k));
     CLF_TRY(clf_tensor_create(job->session.context, job->dtype == 1 ? CLF_F16 : CLF_F32, clf_einsum_plan_rank(job->plan),
                               clf_einsum_plan_dim(job->plan), &job->result));
     CLF_TRY(clf_einsum_plan_run(job->session.context, job->plan, (const clf_tensor *const *)job->operands, job->count, job->result));
     return write_result(job);
+}
+
+static clf_status compute(einsum_job *job)
+{
+    clf_status st;
+    if (!job->session.context)
+        CLF_TRY(cli_session_open(&job->session));
+    do {
+        destroy_tensors(job);
+        st = compute_once(job);
+    } while (clfi_context_recover(job->session.context, &st));
+    return st;
 }
 
 static clf_status run_job(einsum_job *job, int positional)
@@ -260,12 +281,9 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
         st = run_job(job, positional);
     }
     const int status = st == CLF_OK ? 0 : cli_fail_coded(st);
-    clf_tensor_destroy(job->result);
-    for (int k = 0; k < job->count; k++) {
-        clf_tensor_destroy(job->operands[k]);
-        if (!job->shapes)
-            clfi_npy_close(&job->arrays[k]);
-    }
+    destroy_tensors(job);
+    for (int k = 0; k < job->count && !job->shapes; k++)
+        clfi_npy_close(&job->arrays[k]);
     clf_einsum_plan_destroy(job->plan);
     const clf_status closed = cli_session_close(&job->session, NULL);
     free(equation);

@@ -13,6 +13,7 @@
 #include "cli/op_row.h"
 #include "console/standard_output.h"
 #include "console/terminal.h"
+#include "runtime/context.h"
 
 static const op_row *const rows[] = {
     &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
@@ -100,14 +101,27 @@ static clf_status write_results(const op_job *job)
     return st;
 }
 
+static void destroy_tensors(op_job *job)
+{
+    for (int i = 0; i < job->tensor_count; i++)
+        clf_tensor_destroy(job->tensors[i]);
+    job->tensor_count = 0;
+}
+
 static clf_status run_op(const op_row *row, op_job *job)
 {
     if (job->file_count < row->least_files || job->file_count > row->most_files)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: %d files; usage: clformer op %s %s", row->name, job->file_count, row->name,
                  row->arguments);
+    clf_status st;
     CLF_TRY(cli_session_open(&job->session));
-    CLF_TRY(row->run(job));
-    return write_results(job);
+    do {
+        destroy_tensors(job);
+        st = row->run(job);
+        if (st == CLF_OK)
+            st = write_results(job); /* which reads all from the device before it writes */
+    } while (clfi_context_recover(job->session.context, &st));
+    return st;
 }
 
 static int run_command(const cli_command *self, const op_row *row, int argc, char **argv)
@@ -134,8 +148,7 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
         st = run_op(row, &job);
     }
     int status = st == CLF_OK ? 0 : cli_fail_coded(st);
-    for (int i = 0; i < job.tensor_count; i++)
-        clf_tensor_destroy(job.tensors[i]);
+    destroy_tensors(&job);
     st = cli_session_close(&job.session, NULL);
     if (st != CLF_OK && status == 0)
         status = cli_fail_coded(st);

@@ -10,6 +10,7 @@
 #include "op/gemm.h"
 #include "op/linear.h"
 #include "op/pooling.h"
+#include "runtime/context.h"
 
 enum { QUERY_BLOCK = 64, ROW_BLOCK = 65536 };
 
@@ -59,8 +60,8 @@ static clf_status score_block(clf_context *context, const clf_tensor *a, const c
     return CLF_OK;
 }
 
-clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
-                            size_t width, float *out)
+static clf_status score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
+                               size_t width, float *out)
 {
     for (size_t i = 0; i < n; i += ROW_BLOCK) {
         for (size_t j = 0; j < m; j += QUERY_BLOCK) {
@@ -87,6 +88,16 @@ clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, con
     return CLF_OK;
 }
 
+clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
+                            size_t width, float *out)
+{
+    clf_status st;
+    do
+        st = score_matrix(context, similarity, a, n, b, m, width, out);
+    while (clfi_context_recover(context, &st));
+    return st;
+}
+
 /* What clf_search_best says, with the rows' indices widened. */
 static clf_status read_best(clf_context *context, const clf_search *search, size_t n, size_t k, float *values, int64_t *indices)
 {
@@ -109,8 +120,8 @@ done:
     return st;
 }
 
-clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
-                         size_t width, size_t k, float *values, int64_t *indices)
+static clf_status score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
+                            size_t width, size_t k, float *values, int64_t *indices)
 {
     clf_search_params params = CLF_SEARCH_PARAMS_INIT;
     clf_tensor *asked = NULL, *block = NULL;
@@ -135,5 +146,15 @@ done:
     clf_search_destroy(search);
     clf_tensor_destroy(block);
     clf_tensor_destroy(asked);
+    return st;
+}
+
+clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
+                         size_t width, size_t k, float *values, int64_t *indices)
+{
+    clf_status st;
+    do
+        st = score_top(context, similarity, queries, n, rows, m, width, k, values, indices);
+    while (clfi_context_recover(context, &st));
     return st;
 }

@@ -22,6 +22,14 @@
 #include "runtime/context.h"
 #include "runtime/profile.h"
 
+/* The last error is the loss's. */
+static void say_loss(void *user)
+{
+    (void)user;
+    cli_line_end();
+    fprintf(stderr, "clformer: device lost: %s; it was opened again, and what was lost is computed once more\n", clf_last_error());
+}
+
 clf_status cli_session_open(cli_session *session)
 {
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
@@ -30,6 +38,7 @@ clf_status cli_session_open(cli_session *session)
     params.tuned_file = session->no_tuned ? "" : NULL;
     params.precision = (clf_precision)session->precision;
     params.profile = session->stats || session->trace;
+    params.recovers = 1;
     session->start_ns = clfi_now_ns();
     cli_interrupts_watch();
     CLF_TRY(cli_platforms_enter());
@@ -38,6 +47,7 @@ clf_status cli_session_open(cli_session *session)
     if (st == CLF_NOT_FOUND && cli_devices_asked(session->device))
         return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
+    session->context->on_loss = say_loss;
     cli_progress_watch_builds(session->context);
     return CLF_OK;
 }

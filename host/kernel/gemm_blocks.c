@@ -47,7 +47,7 @@ static clf_status copy_part(clf_context *context, const clf_view *from, int64_t 
         code = clEnqueueCopyBuffer(context->queue, from->buffer->memory, weight->buffer->memory, (size_t)from->offset,
                                    (size_t)(first * weight->row_stride), bytes, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "linear: copying %zu bytes of weights: clEnqueueCopyBuffer: %s (%d)", bytes, clfi_cl_name(code), code);
+        return clfi_context_fail(context, code, CLF_DEVICE, "linear: copying %zu bytes of weights: clEnqueueCopyBuffer", bytes);
     return CLF_OK;
 }
 

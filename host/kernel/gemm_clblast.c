@@ -275,8 +275,8 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
                                           call->second->ld, 0.0f, result->buffer->memory, at_result, call->result->ld, &context->queue,
                                           event_out, temporary);
     if (code != CLBlastSuccess)
-        CLF_FAIL(CLF_DEVICE, "CLBlast: gemm %lld x %lld x %lld: status %d", (long long)args->m, (long long)args->n, (long long)args->k,
-                 (int)code);
+        return clfi_context_fail(context, (cl_int)code, CLF_DEVICE, "CLBlast: gemm %lld x %lld x %lld", (long long)args->m,
+                                 (long long)args->n, (long long)args->k);
     context->stats.kernels_launched++;
     return event ? clfi_profile_kernel(context->profile, "clblast_gemm", event) : CLF_OK;
 }

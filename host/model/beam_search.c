@@ -38,6 +38,7 @@ typedef struct beam_source {
 struct clf_beam_search {
     const clf_network *network; /* borrowed */
     clf_decode_batch *decoding;
+    uint32_t opening;  /* of the context (context->openings) that its memory was made at */
     bool is_rehearsed; /* the kernels of its passes are known */
     clf_beam_rules rules;
     int32_t width, longest; /* longest: tokens of a result */
@@ -83,6 +84,7 @@ clf_status clfi_beam_search_create(clf_context *context, const clf_network *netw
     search->width = width;
     search->longest = (int32_t)(rules->longest && (int64_t)rules->longest < room ? (int64_t)rules->longest : room);
     search->scores = clfi_packer(context);
+    search->opening = context->openings;
     CLF_GOTO(clfi_decode_create(context, network, cache, &search->decoding));
     CLF_GOTO(clfi_alloc((size_t)network->config.target.vocabulary, sizeof *search->is_seen, "beam search", &search->is_seen));
     CLF_GOTO(clfi_alloc((size_t)width, sizeof *search->next, "beam search", &search->next));
@@ -319,10 +321,25 @@ static clf_status rehearse_scores(void *user, const clf_view *logits)
 }
 
 /* Every source gives `begin`, and then what its hypotheses have become. */
+/* Memory on the device that was lost is made again. */
+static clf_status refresh(clf_beam_search *search)
+{
+    clf_context *context = clfi_decode_context(search->decoding);
+    if (search->opening == context->openings)
+        return CLF_OK;
+    clfi_packer_clear(&search->scores);
+    search->scores = clfi_packer(context);
+    search->is_rehearsed = false;
+    CLF_TRY(clfi_decode_restart(search->decoding));
+    search->opening = context->openings;
+    return CLF_OK;
+}
+
 clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
 {
     clf_decode_input *sources = NULL, *inputs = NULL;
     clf_status st;
+    CLF_TRY(refresh(search));
     if (search->is_rehearsed)
         return CLF_OK;
     CLF_GOTO(clfi_alloc(count, sizeof *sources, "sources", &sources));

@@ -14,9 +14,30 @@ static bool wants_graphs(const clf_context *context, const clf_network *network)
            network->file_bytes / (uint64_t)network->decoder.layer_count <= MOST_LAYER_BYTES;
 }
 
-clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_dtype cache, clf_decode_batch **out)
+/* What lies on the device. */
+static clf_status make_memory(clf_decode_batch *batch)
 {
     enum { FIRST_ROWS = 256 };
+    clf_context *context = batch->context;
+    batch->packer = clfi_packer(context);
+    CLF_TRY(clfi_kv_cache_init(context, &batch->network->decoder, batch->dtype, FIRST_ROWS, &batch->cache));
+    if (!wants_graphs(context, batch->network))
+        return CLF_OK;
+    CLF_TRY(clfi_graph_create(context, &batch->step));
+    return clfi_graph_create(context, &batch->batch_step);
+}
+
+static void clear_memory(clf_decode_batch *batch)
+{
+    clfi_graph_destroy(batch->step);
+    clfi_graph_destroy(batch->batch_step);
+    batch->step = batch->batch_step = NULL;
+    clfi_kv_cache_clear(&batch->cache);
+    clfi_packer_clear(&batch->packer);
+}
+
+clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_dtype cache, clf_decode_batch **out)
+{
     clf_decode_batch *batch;
     if (!network->generator || !network->target.table.count || network->decoder.layer_count == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: expected a network with a decoder, its embedding and a generator");
@@ -26,13 +47,9 @@ clf_status clfi_decode_create(clf_context *context, const clf_network *network, 
     batch->context = context;
     batch->network = network;
     batch->next_free = -1;
-    batch->packer = clfi_packer(context);
+    batch->dtype = cache;
     clfi_context_retain(context);
-    clf_status st = clfi_kv_cache_init(context, &network->decoder, cache, FIRST_ROWS, &batch->cache);
-    if (st == CLF_OK && wants_graphs(context, network))
-        st = clfi_graph_create(context, &batch->step);
-    if (st == CLF_OK && wants_graphs(context, network))
-        st = clfi_graph_create(context, &batch->batch_step);
+    const clf_status st = make_memory(batch);
     if (st != CLF_OK) {
         clfi_decode_destroy(batch);
         return st;
@@ -46,10 +63,7 @@ void clfi_decode_destroy(clf_decode_batch *batch)
     if (!batch)
         return;
     clfi_context_drain(batch->context); /* kernels may still read the network's weights */
-    clfi_graph_destroy(batch->step);
-    clfi_graph_destroy(batch->batch_step);
-    clfi_kv_cache_clear(&batch->cache);
-    clfi_packer_clear(&batch->packer);
+    clear_memory(batch);
     for (size_t i = 0; i < batch->count; i++) {
         free(batch->sequences[i].rows);
         free(batch->sequences[i].source_rows);
@@ -60,6 +74,20 @@ void clfi_decode_destroy(clf_decode_batch *batch)
     free(batch->free_rows);
     clfi_context_release(batch->context);
     free(batch);
+}
+
+clf_status clfi_decode_restart(clf_decode_batch *batch)
+{
+    clear_memory(batch);
+    batch->free_count = batch->held_count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        clf_decode_sequence *s = &batch->sequences[i];
+        free(s->source_rows);
+        s->source_rows = NULL;
+        s->length = s->source_length = 0;
+        s->has_source = false;
+    }
+    return make_memory(batch);
 }
 
 void clfi_decode_use(clf_decode_batch *batch, const clf_network *network)

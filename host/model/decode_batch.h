@@ -23,6 +23,10 @@ void clfi_decode_destroy(clf_decode_batch *batch); /* NULL is a no-op */
 
 clf_context *clfi_decode_context(const clf_decode_batch *batch);
 
+/* The context was opened again: new memory and graphs. Sequences stay open, without tokens or sources. After a failure it is called again
+ * before anything else. */
+clf_status clfi_decode_restart(clf_decode_batch *batch);
+
 /* Drops all sequences, and encodes sources for those to come: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0.
  * INVALID_ARGUMENT: the decoder attends to none, offsets that fall, a source longer than the encoder's positions, an id outside its
  * vocabulary. */

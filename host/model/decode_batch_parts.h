@@ -21,6 +21,7 @@ typedef struct clf_decode_sequence {
 struct clf_decode_batch {
     clf_context *context;       /* retained */
     const clf_network *network; /* borrowed */
+    clf_dtype dtype;            /* of keys and values */
     clf_kv_cache cache;         /* rows: all that were ever taken */
     int32_t *users;             /* of each of these rows: sequences */
     size_t user_capacity;

@@ -135,6 +135,7 @@ static clf_status take_best(void *user, size_t source, size_t rank, const clf_hy
         CLF_TRY(clfi_request_push(request, hypothesis->tokens[i], &finish));
     if (finish == CLF_FINISH_NONE)
         CLF_TRY(clfi_request_finish(request, CLF_FINISH_LENGTH, &finish));
+    ((window *)user)->requests[source] = NULL; /* its end may destroy it */
     clfi_request_end(request, finish, CLF_OK);
     return CLF_OK;
 }
@@ -149,12 +150,22 @@ static clf_status rehearse_beams(const generation *g, clf_beam_search *search, c
     return st;
 }
 
-static clf_status search_window(generation *g, clf_beam_search *search, window *w)
+/* Those that a search before a loss of the device has ended leave the window. */
+static void drop_ended(window *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->requests[i])
+            w->requests[kept++] = w->requests[i];
+    w->count = kept;
+}
+
+static clf_status search_requests(generation *g, clf_beam_search *search, window *w)
 {
     int32_t *ids = NULL, *offsets = NULL;
     size_t all = 0;
     clf_status st;
-    CLF_TRY(fill_window(g, w));
+    drop_ended(w);
     if (w->count == 0)
         return CLF_OK;
     for (size_t i = 0; i < w->count; i++)
@@ -171,6 +182,18 @@ static clf_status search_window(generation *g, clf_beam_search *search, window *
 done:
     free(ids);
     free(offsets);
+    return st;
+}
+
+static clf_status search_window(generation *g, clf_beam_search *search, window *w)
+{
+    clf_status st;
+    CLF_TRY(fill_window(g, w));
+    do {
+        st = clfi_session_refresh(g->session);
+        if (st == CLF_OK)
+            st = search_requests(g, search, w);
+    } while (clfi_session_recover(g->session, &st));
     return st;
 }
 

@@ -43,6 +43,7 @@ clf_status clfi_generation_ready(clf_session *session)
     const clf_model *model = session->model;
     if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
+    CLF_TRY(clfi_session_refresh(session));
     return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding);
 }
 

@@ -56,8 +56,10 @@ static clf_status encode(const clf_session *session, const clf_generate_params *
     return clfi_generation_fits(session, 1, clfi_generation_held(session) + out->length);
 }
 
-static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
+/* A reading_work. */
+static clf_status read_text(const reading *r, const void *what, void *out)
 {
+    const clf_encoding *encoding = what;
     const clf_model *model = r->session->model;
     if (model->network->config.decoder.has_source) {
         const clf_decode_input source = {r->sequence, encoding->ids, (int32_t)encoding->length};
@@ -74,6 +76,26 @@ static clf_status read_text(const reading *r, const clf_encoding *encoding, floa
     return CLF_OK;
 }
 
+typedef clf_status (*reading_work)(const reading *r, const void *what, void *out);
+
+/* The work on a sequence of its own, from the start again where the device was lost. */
+static clf_status in_sequence(reading *r, reading_work work, const void *what, void *out)
+{
+    clf_session *session = r->session;
+    clf_status st;
+    do {
+        st = clfi_session_refresh(session);
+        if (st == CLF_OK)
+            st = clfi_decode_open(session->decoding, &r->sequence);
+        if (st != CLF_OK)
+            continue;
+        st = work(r, what, out);
+        const clf_status dropped = clfi_decode_drop(session->decoding, r->sequence);
+        st = st == CLF_OK ? dropped : st;
+    } while (clfi_session_recover(session, &st));
+    return st;
+}
+
 clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params, float *out)
 {
     clf_generate_params own;
@@ -88,12 +110,7 @@ clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
         st = clfi_generation_blame(&own, "logits: texts", i, encode(session, &own, &texts[i], encoding));
         if (st == CLF_OK)
-            st = clfi_decode_open(session->decoding, &r.sequence);
-        if (st != CLF_OK)
-            break;
-        st = clfi_generation_blame(&own, "logits: texts", i, read_text(&r, encoding, out + i * r.vocabulary));
-        const clf_status dropped = clfi_decode_drop(session->decoding, r.sequence);
-        st = st == CLF_OK ? dropped : st;
+            st = clfi_generation_blame(&own, "logits: texts", i, in_sequence(&r, read_text, encoding, out + i * r.vocabulary));
         if (st == CLF_OK)
             st = tell(&r, i + 1, count);
     }
@@ -122,31 +139,34 @@ typedef struct windows {
     double sum;
 } windows;
 
-static clf_status read_window(windows *w)
+/* A reading_work: *out = its part of the sum. */
+static clf_status read_window(const reading *r, const void *what, void *out)
 {
-    const reading *r = &w->r;
+    const windows *w = what;
+    double sum = 0;
     for (size_t first = 0; first + 1 < w->count; first += CLFI_LOGIT_TOKENS) {
         const size_t left = w->count - 1 - first, part = left < CLFI_LOGIT_TOKENS ? left : CLFI_LOGIT_TOKENS; /* nothing follows the last */
         CLF_TRY(give(r, w->tokens + first, part, true, r->logits));
         for (size_t i = 0; i < part; i++)
-            w->sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, w->tokens[first + i + 1]);
+            sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, w->tokens[first + i + 1]);
         CLF_TRY(tell(r, w->done + first + part + (part == left), w->total));
     }
+    *(double *)out = sum;
     return CLF_OK;
 }
 
 /* The window at hand in a sequence of its own; the next one is empty. */
 static clf_status end_window(windows *w)
 {
-    clf_decode_batch *decoding = w->r.session->decoding;
+    double sum = 0;
     if (w->count == 0)
         return CLF_OK;
-    CLF_TRY(clfi_decode_open(decoding, &w->r.sequence));
-    const clf_status st = read_window(w), dropped = clfi_decode_drop(decoding, w->r.sequence);
+    const clf_status st = in_sequence(&w->r, read_window, w, &sum);
+    w->sum += sum;
     w->predicted += w->count - 1;
     w->done += w->count;
     w->count = 0;
-    return st == CLF_OK ? dropped : st;
+    return st;
 }
 
 static clf_status take_token(void *user, int32_t id)

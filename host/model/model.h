@@ -14,13 +14,15 @@
 #include "model/sentence_settings.h"
 #include "text/tokenizer.h"
 
-/* All but the count of references is constant once the model is open, so that sessions in several threads read it at once. */
+/* All but the count of references, and the weights where a lost device was opened again, is constant once the model is open, so that
+ * sessions in several threads read it at once. */
 struct clf_model {
     atomic_size_t references; /* the caller's one and one per session */
     clf_context *context;     /* that the weights were loaded with; retained */
     char *directory;          /* that it was opened from */
     clf_model_params params;  /* that it was opened with */
     bool has_weights;         /* false: clfi_model_describe */
+    uint32_t opening;         /* of its context (context->openings) that its weights were loaded at */
     uint64_t left_out;        /* engines that its weights are not packed for (context->unbuilt) */
     clf_model *before;        /* the model whose weights it loaded again (model/reload.h); destroyed with it */
     const clf_family *family;
@@ -50,6 +52,10 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
  * where another process computes. In its info linear_engine is NULL, and parameters and file_bytes are 0. Sessions cannot be made of
  * it. *out: the caller destroys it. */
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
+
+/* Weights for those that a lost device had (clfi_context_recover): the model and its network stay where they are. IO: the files hold
+ * another model now. */
+clf_status clfi_model_load_again(clf_model *model);
 
 /* clf_memory_plan_read of an open checkpoint, which stays the caller's; *out_family: the model's. */
 clf_status clfi_model_plan(clf_context *context, clf_checkpoint *checkpoint, const char *directory, const clf_model_params *params,

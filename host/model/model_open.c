@@ -213,6 +213,7 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     if (st == CLF_OK && has_weights)
         model->info.linear_engine = linear_engine(model);
     model->left_out = context->unbuilt;
+    model->opening = context->openings;
     if (st == CLF_OK)
         st = clf_context_finish(context); /* the weights are where other queues may read them */
     if (st != CLF_OK) {
@@ -253,7 +254,33 @@ const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model)
 
 clf_status clf_model_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
 {
-    return open_model(context, directory, params, true, out);
+    clf_status st;
+    do
+        st = open_model(context, directory, params, true, out);
+    while (context && clfi_context_recover(context, &st));
+    return st;
+}
+
+clf_status clfi_model_load_again(clf_model *model)
+{
+    const clf_model_info *info = &model->info;
+    clf_model *again;
+    CLF_TRY(open_model(model->context, model->directory, &model->params, model->has_weights, &again));
+    const clf_model_info *now = &again->info;
+    const bool is_same = now->layers == info->layers && now->width == info->width && now->vocabulary == info->vocabulary &&
+                         now->parameters == info->parameters && now->file_bytes == info->file_bytes;
+    if (is_same) {
+        const clf_sentence_head head = model->sentence;
+        clfi_network_swap_weights(model->network, again->network);
+        memcpy(model->sentence.step, again->sentence.step, sizeof head.step);
+        memcpy(again->sentence.step, head.step, sizeof head.step);
+        model->left_out = again->left_out;
+        model->opening = again->opening;
+    }
+    clf_model_destroy(again);
+    if (!is_same)
+        CLF_FAIL(CLF_IO, "%s: a file of the model was changed since it was opened: start again", model->directory);
+    return CLF_OK;
 }
 
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)

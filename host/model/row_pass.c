@@ -124,10 +124,9 @@ static clf_status run_again(clf_session *session, const clf_row_pass *pass, cons
     return run_once(portable, pass, s, out, flags);
 }
 
-clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, bool *is_corrupt)
+static clf_status run_checked(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags,
+                              bool *is_corrupt)
 {
-    int32_t *flags;
-    CLF_TRY(clfi_alloc(s->count, sizeof *flags, "flags of rows", &flags));
     clf_status st;
     do
         st = run_once(session, pass, s, out, flags);
@@ -137,6 +136,17 @@ clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, con
         if (st == CLF_OK)
             mark_corrupt(pass, s, flags, is_corrupt);
     }
+    return st;
+}
+
+clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, bool *is_corrupt)
+{
+    int32_t *flags;
+    CLF_TRY(clfi_alloc(s->count, sizeof *flags, "flags of rows", &flags));
+    clf_status st;
+    do
+        st = run_checked(session, pass, s, out, flags, is_corrupt);
+    while (clfi_session_recover(session, &st));
     free(flags);
     return st;
 }

@@ -17,6 +17,7 @@ enum { ROOM_TO_GROW = 8 /* tokens that a text has room for when it joins */ };
 
 struct clf_scheduler {
     clf_session *session;
+    uint32_t opening; /* of the session's context, at which the requests were given their tokens */
     clf_scheduler_params params;
     clf_sampler *sampler;
     clf_request **running; /* [places]: those below `active` are at work */
@@ -67,6 +68,7 @@ clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_param
     CLF_TRY(clfi_generation_ready(session));
     CLF_TRY(clfi_alloc(1, sizeof *s, "scheduler", &s));
     s->session = session;
+    s->opening = session->opening;
     s->choice = clfi_choice(session->context);
     s->params = *params;
     s->params.places = params->places ? params->places : CLFI_BATCH_SEQUENCES;
@@ -458,9 +460,35 @@ clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *s)
     return stats;
 }
 
+/* Where the device was lost and opened again, the requests at work are given all of their tokens again. */
+static clf_status refresh(clf_scheduler *s)
+{
+    CLF_TRY(clfi_session_refresh(s->session));
+    if (s->opening == s->session->opening)
+        return CLF_OK;
+    const uint64_t read_bytes = s->choice.read_bytes;
+    clfi_choice_clear(&s->choice);
+    s->choice = clfi_choice(s->session->context);
+    s->choice.read_bytes = read_bytes;
+    for (size_t i = 0; i < s->active; i++)
+        s->running[i]->given = 0;
+    if (s->session->model->network->config.decoder.has_source)
+        CLF_TRY(clfi_decode_sources(s->session->decoding, s->inputs, list_sources(s, 0, s->inputs)));
+    if (s->active > 0)
+        CLF_TRY(reserve(s));
+    s->opening = s->session->opening;
+    return CLF_OK;
+}
+
 clf_status clfi_scheduler_step(clf_scheduler *s)
 {
     static const clf_decode_chooser chooser = {give, take};
     bool is_done;
-    return clfi_decode_step(s->session->decoding, &chooser, s, &is_done);
+    clf_status st;
+    do {
+        st = refresh(s);
+        if (st == CLF_OK)
+            st = clfi_decode_step(s->session->decoding, &chooser, s, &is_done);
+    } while (clfi_session_recover(s->session, &st));
+    return st;
 }

@@ -30,8 +30,9 @@ clf_status clfi_sequence_reserve(clf_sequence *sequence, size_t count)
 
 size_t clfi_sequence_shared(const clf_sequence *sequence, const int32_t *tokens, size_t count)
 {
+    const size_t have = clf_sequence_length(sequence); /* none after a loss of the device */
     size_t shared = 0;
-    while (shared < count && shared < sequence->count && sequence->tokens[shared] == tokens[shared])
+    while (shared < count && shared < have && sequence->tokens[shared] == tokens[shared])
         shared++;
     return shared;
 }
@@ -54,14 +55,15 @@ clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence fork: sequence and out must not be NULL");
     CLF_TRY(clfi_decode_fork(sequence->session->decoding, sequence->number, &number));
     CLF_TRY(wrap(sequence->session, number, &made));
-    const clf_status st = clfi_sequence_reserve(made, sequence->count);
+    const size_t count = clf_sequence_length(sequence);
+    const clf_status st = clfi_sequence_reserve(made, count);
     if (st != CLF_OK) {
         clf_sequence_destroy(made);
         return st;
     }
-    if (sequence->count)
-        memcpy(made->tokens, sequence->tokens, sequence->count * sizeof *made->tokens);
-    made->count = sequence->count;
+    if (count)
+        memcpy(made->tokens, sequence->tokens, count * sizeof *made->tokens);
+    made->count = count;
     *out = made;
     return CLF_OK;
 }

@@ -20,6 +20,7 @@ clf_status clf_session_create(clf_model *model, clf_context *context, clf_sessio
     CLF_TRY(clfi_alloc(1, sizeof *session, "session", &session));
     session->model = model;
     session->context = context ? context : model->context;
+    session->opening = model->opening;
     session->packer = clfi_packer(session->context);
     clfi_context_retain(session->context);
     atomic_fetch_add(&model->references, 1);
@@ -41,6 +42,36 @@ void clf_session_destroy(clf_session *session)
     free(session);
 }
 
+static void forget_portable(clf_session *session)
+{
+    clf_session_destroy(session->portable);
+    session->portable = NULL;
+}
+
+clf_status clfi_session_refresh(clf_session *session)
+{
+    const uint32_t opening = session->context->openings;
+    if (session->opening == opening)
+        return CLF_OK;
+    if (session->model->opening != opening)
+        CLF_TRY(clfi_model_load_again(session->model));
+    forget_portable(session);
+    clfi_packer_clear(&session->packer);
+    session->packer = clfi_packer(session->context);
+    session->is_rehearsed = session->is_decoding_rehearsed = false;
+    if (session->decoding)
+        CLF_TRY(clfi_decode_restart(session->decoding));
+    session->opening = opening;
+    return CLF_OK;
+}
+
+bool clfi_session_recover(clf_session *session, clf_status *st)
+{
+    if (*st == CLF_DEVICE_LOST) /* its context shares the lost one */
+        forget_portable(session);
+    return clfi_context_recover(session->context, st);
+}
+
 clf_context *clf_session_context(const clf_session *session)
 {
     return session ? session->context : NULL;
@@ -48,6 +79,7 @@ clf_context *clf_session_context(const clf_session *session)
 
 clf_status clfi_session_pack(clf_session *session, const clf_sequences *s, clf_token_batch *out)
 {
+    CLF_TRY(clfi_session_refresh(session));
     if (!(session->model->tasks & CLF_TASK_EMBED))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" generates text: it has no encoder whose outputs could be embeddings",
                  session->model->family->model_type);

@@ -9,6 +9,7 @@
 struct clf_session {
     clf_model *model;     /* a reference */
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
+    uint32_t opening;     /* of the context (context->openings) that what follows was made at */
     clf_packer packer;
     clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
     bool is_rehearsed;                 /* no kernel was compiled for the last pass */
@@ -16,6 +17,13 @@ struct clf_session {
     bool is_decoding_rehearsed;        /* the kernels of its passes are known */
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
+
+/* Where the context was opened again since the session was used (clfi_context_recover): the model's weights are loaded again, and the
+ * session's sequences have no tokens. */
+clf_status clfi_session_refresh(clf_session *session);
+
+/* clfi_context_recover for a call on a session, which then starts with clfi_session_refresh. */
+CLF_NODISCARD bool clfi_session_recover(clf_session *session, clf_status *st);
 
 /* Sequences one after another: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL: all 0. */
 typedef struct clf_sequences {

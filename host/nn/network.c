@@ -72,6 +72,37 @@ clf_network *clfi_network_retain(clf_network *network)
     return network;
 }
 
+static void swap(void *a, void *b, size_t bytes)
+{
+    unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+}
+
+/* Their configurations stay with their networks. */
+static void swap_embeddings(clf_token_embedding *a, clf_token_embedding *b)
+{
+    swap(a, b, sizeof *a);
+    swap(&a->config, &b->config, sizeof a->config);
+    swap(&a->stack, &b->stack, sizeof a->stack);
+}
+
+void clfi_network_swap_weights(clf_network *network, clf_network *from)
+{
+    swap(&network->encoder, &from->encoder, sizeof network->encoder);
+    swap(&network->decoder, &from->decoder, sizeof network->decoder);
+    swap_embeddings(&network->source, &from->source);
+    swap_embeddings(&network->target, &from->target);
+    swap(&network->generator, &from->generator, sizeof network->generator);
+    swap(&network->classifier, &from->classifier, sizeof network->classifier);
+    swap(&network->kept, &from->kept, sizeof network->kept);
+    swap(&network->kept_count, &from->kept_count, sizeof network->kept_count);
+    swap(&network->kept_capacity, &from->kept_capacity, sizeof network->kept_capacity);
+}
+
 void clfi_network_destroy(clf_network *network)
 {
     if (!network || atomic_fetch_sub(&network->references, 1) > 1)

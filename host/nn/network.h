@@ -71,6 +71,10 @@ typedef struct clf_network {
  * other. */
 clf_status clfi_network_create(clf_context *context, const clf_network_config *config, clf_network **out);
 clf_network *clfi_network_retain(clf_network *network);
+/* The weights of `from`, of the same configuration and on the same context, become those of `network`, and the other way round. Pointers to
+ * parts of `network`, and its configuration, stay what they are. */
+void clfi_network_swap_weights(clf_network *network, clf_network *from);
+
 void clfi_network_destroy(clf_network *network); /* gives back one reference; NULL is a no-op */
 
 /* INVALID_ARGUMENT ("<what>: ..."): the network's passes cannot run on `context`, which shares no cl_context with its own. */

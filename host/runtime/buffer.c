@@ -21,10 +21,10 @@ static clf_status check_size(const clf_context *context, size_t size)
     return CLF_OK;
 }
 
-static clf_status fail_creation(size_t size, const char *call, cl_int code)
+static clf_status fail_creation(const clf_context *context, size_t size, const char *call, cl_int code)
 {
     const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
-    CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s: %s (%d)", size, call, clfi_cl_name(code), code);
+    return clfi_context_fail(context, code, is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s", size, call);
 }
 
 /* The device's own memory, or with CL_MEM_USE_HOST_PTR the host's. */
@@ -37,9 +37,10 @@ static clf_status create(clf_context *context, cl_mem_flags flags, void *host, s
     buffer->memory = clCreateBuffer(context->opencl, flags, size, host, &code);
     if (code != CL_SUCCESS) {
         free(buffer);
-        return fail_creation(size, "clCreateBuffer", code);
+        return fail_creation(context, size, "clCreateBuffer", code);
     }
     buffer->context = context;
+    buffer->opening = context->openings;
     buffer->size_bytes = size;
     atomic_init(&buffer->references, 1);
     context->usage.allocations++;
@@ -90,7 +91,7 @@ clf_status clfi_buffer_create_lasting(clf_context *context, size_t size_bytes, c
     if (code != CL_SUCCESS) {
         clfi_buffer_release(buffer); /* which no command has used yet */
         clfi_page_chunk_release(chunk);
-        return fail_creation(size_bytes, "clSetMemObjectDestructorCallback", code);
+        return fail_creation(context, size_bytes, "clSetMemObjectDestructorCallback", code);
     }
     *out = buffer;
     return CLF_OK;
@@ -131,7 +132,8 @@ static void release_mapped(clf_buffer *buffer)
 {
     clf_context *context = buffer->context;
     clf_shared *shared = context->shared;
-    const bool is_idle = clfi_context_finish_queue(context) == CL_SUCCESS && !atomic_load(&shared->is_stuck);
+    const bool is_idle =
+        buffer->opening == context->openings && clfi_context_finish_queue(context) == CL_SUCCESS && !atomic_load(&shared->is_stuck);
     pthread_mutex_lock(&shared->lock);
     clf_buffer **link = &shared->mapped;
     while (*link != buffer)
@@ -192,7 +194,7 @@ clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void
     const cl_int code =
         clEnqueueWriteBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "write %zu bytes to the device: clEnqueueWriteBuffer: %s (%d)", size_bytes, clfi_cl_name(code), code);
+        return clfi_context_fail(buffer->context, code, CLF_DEVICE, "write %zu bytes to the device: clEnqueueWriteBuffer", size_bytes);
     stats->upload_ns += clfi_now_ns() - start;
     stats->upload_bytes += size_bytes;
     return CLF_OK;
@@ -209,7 +211,7 @@ clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data,
     const uint64_t start = clfi_now_ns();
     const cl_int code = clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "read %zu bytes from the device: clEnqueueReadBuffer: %s (%d)", size_bytes, clfi_cl_name(code), code);
+        return clfi_context_fail(buffer->context, code, CLF_DEVICE, "read %zu bytes from the device: clEnqueueReadBuffer", size_bytes);
     stats->readback_ns += clfi_now_ns() - start;
     stats->readback_bytes += size_bytes;
     return CLF_OK;

@@ -17,6 +17,7 @@ struct clf_buffer {
     atomic_size_t references;
     clf_file_map *map;          /* host memory used in place, retained; NULL: the device's own */
     clf_buffer *next_mapped;    /* in the context's list */
+    uint32_t opening;           /* context->openings when it was made */
     _Atomic uint64_t address;   /* on a device that runs launch graphs; 0: not asked for yet */
     _Atomic uint64_t recording; /* the number of the last one that holds it; where two do in turns, they may hold it twice */
 };
@@ -37,8 +38,8 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer);
 void clfi_buffer_release(clf_buffer *buffer); /* NULL is a no-op */
 
-/* Synchronous transfers. INVALID_ARGUMENT: the range leaves the buffer. DEVICE: the driver refused. IO, reading: a file that the context
- * uses or used in place was changed meanwhile, so that the numbers may be wrong. */
+/* Synchronous transfers. INVALID_ARGUMENT: the range leaves the buffer. DEVICE: the driver refused. DEVICE_LOST. IO, reading: a file that
+ * the context uses or used in place was changed meanwhile, so that the numbers may be wrong. */
 clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void *data, size_t size_bytes);
 clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data, size_t size_bytes);
 

@@ -87,14 +87,46 @@ static bool is_loss(cl_int code)
            code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
-static clf_status fail_wait(const clf_context *context, cl_int code)
+static clf_status fail_call(const clf_context *context, const char *call, cl_int code, clf_status st)
 {
     const clf_launch_budget *budget = &context->budget;
-    const clf_status st = is_loss(code) ? CLF_DEVICE_LOST : CLF_DEVICE;
-    if (!budget->last_kernel)
-        CLF_FAIL(st, "clFinish: %s (%d)", clfi_cl_name(code), code);
-    CLF_FAIL(st, "clFinish: %s (%d): the last launch was %s, %.3g ms by estimate (CLF_LAUNCH_MS below %.3g makes launches shorter)",
+    if (st != CLF_DEVICE_LOST || !budget->last_kernel)
+        CLF_FAIL(st, "%s: %s (%d)", call, clfi_cl_name(code), code);
+    CLF_FAIL(st, "%s: %s (%d): the last launch was %s, %.3g ms by estimate (CLF_LAUNCH_MS below %.3g makes launches shorter)", call,
              clfi_cl_name(code), code, budget->last_kernel, budget->last_ns / 1e6, budget->limit_ns / 1e6);
+}
+
+clf_status clfi_context_fail(const clf_context *context, cl_int code, clf_status status, const char *format, ...)
+{
+    char call[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(call, sizeof call, format, args);
+    va_end(args);
+    return fail_call(context, call, code, is_loss(clfi_context_finish_queue(context)) ? CLF_DEVICE_LOST : status);
+}
+
+bool clfi_context_recover(clf_context *context, clf_status *st)
+{
+    if (*st == CLF_OK)
+        context->was_lost = false;
+    if (*st != CLF_DEVICE_LOST || !context->recovers)
+        return false;
+    if (context->was_lost) { /* work that is asked for later may try again */
+        context->was_lost = false;
+        return false;
+    }
+    char reason[CLFI_REASON_BYTES];
+    clfi_reason_keep(reason);
+    context->was_lost = true;
+    *st = context->life->reopen(context);
+    if (*st != CLF_OK)
+        return false;
+    clfi_reason_restore(reason);
+    clfi_log(context, CLF_LOG_ERROR, "device lost: %s; it was opened again", clf_last_error());
+    if (context->on_loss)
+        context->on_loss(context->on_loss_user);
+    return true;
 }
 
 clf_status clfi_context_wait(clf_context *context)
@@ -102,7 +134,7 @@ clf_status clfi_context_wait(clf_context *context)
     CLF_TRY(clfi_context_interrupt(context));
     const cl_int code = clfi_context_finish_queue(context);
     if (code != CL_SUCCESS)
-        return fail_wait(context, code);
+        return fail_call(context, "clFinish", code, is_loss(code) ? CLF_DEVICE_LOST : CLF_DEVICE);
     if (context->is_lost && *context->is_lost)
         CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
                  context->device.info.name);

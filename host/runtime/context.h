@@ -21,6 +21,7 @@ typedef struct clf_context_life {
     void (*finished)(clf_context *context);      /* after the queue has finished: events are read, programs saved */
     void (*end)(clf_context *context);           /* when the last reference is gone */
     void (*measure_rates)(clf_context *context); /* of context->budget: runtime/launch_rates.h */
+    clf_status (*reopen)(clf_context *context);  /* a new cl_context and queue in place of lost ones; on failure nothing has changed */
 } clf_context_life;
 
 /* Bytes of the arena, and the most in use at once: see runtime/usage.h. */
@@ -79,13 +80,19 @@ struct clf_context {
     clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */
     atomic_bool *is_stuck;            /* in what contexts share: set by the first queue of them that does not finish */
     const volatile uint32_t *is_lost; /* not 0: a graph ended before its end (runtime/launch_graph.h); NULL: there are none */
-    struct clf_rehearsal *rehearsal;  /* of runtime/rehearsal.h; NULL: work is done */
-    uint64_t builds_expected;         /* programs from source that a rehearsal found necessary, and those built before */
-    uint64_t asker;                   /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
-    uint64_t unbuilt;                 /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
-    char unbuilt_reason[1024];        /* of the last of them */
-    size_t unbuilt_graphs;            /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
-    void (*on_build)(void *user);     /* called before a program is built from source; NULL: nobody watches */
+    bool recovers;                    /* clf_context_params */
+    bool is_borrowed;                 /* cl_context and queue are the caller's */
+    bool was_lost;                    /* the device was lost and opened again, and no work has succeeded since */
+    uint32_t openings;                /* how often the device was opened again: buffers of an earlier opening are void */
+    void (*on_loss)(void *user);      /* called when work goes on after a loss, of which clf_last_error tells; NULL: nobody watches */
+    void *on_loss_user;
+    struct clf_rehearsal *rehearsal; /* of runtime/rehearsal.h; NULL: work is done */
+    uint64_t builds_expected;        /* programs from source that a rehearsal found necessary, and those built before */
+    uint64_t asker;                  /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
+    uint64_t unbuilt;                /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
+    char unbuilt_reason[1024];       /* of the last of them */
+    size_t unbuilt_graphs;           /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
+    void (*on_build)(void *user);    /* called before a program is built from source; NULL: nobody watches */
     void *on_build_user;
     clf_log_function log;
     void *log_user;
@@ -108,7 +115,21 @@ clf_status clfi_context_interrupt(clf_context *context);
 /* The one call of clFinish: what it returned. Where it fails, *is_stuck is set. */
 cl_int clfi_context_finish_queue(const clf_context *context);
 
-/* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */
+/* Fails as "<format>: <code's name> (code)" for a call of the driver. Where the queue then says that the device is lost, the status is
+ * DEVICE_LOST and the message names the last launch; else it is `status`. */
+clf_status clfi_context_fail(const clf_context *context, cl_int code, clf_status status, const char *format, ...) CLFI_PRINTF(4, 5);
+
+/* After work that ended with *st. True: the device was lost, the context is open again, and the caller repeats what was void; everything
+ * that was made on the context before has to be made again (context->openings). False: *st is the result of the work. Only contexts with
+ * clf_context_params.recovers come back, and only from the first of several losses in a row. The caller holds no temporary memory of the
+ * context's arena.
+ *
+ *     do
+ *         st = work(context);
+ *     while (clfi_context_recover(context, &st)); */
+CLF_NODISCARD bool clfi_context_recover(clf_context *context, clf_status *st);
+
+/* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE, DEVICE_LOST. */
 clf_status clfi_context_wait(clf_context *context);
 
 /* clf_context_finish before something is let go that kernels may still use: a failure is logged, for there is nobody to return it to. */

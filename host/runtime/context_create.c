@@ -120,22 +120,28 @@ static clf_status set_tuned(clf_context *context, const clf_context_params *para
     return st == CLF_NOT_FOUND ? CLF_OK : st;
 }
 
-static clf_status create_opencl(clf_context *context)
+static clf_status create_opencl(const clf_context *context, cl_context *out)
 {
     cl_int code = CL_SUCCESS;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)context->device.platform, 0};
-    context->opencl = clCreateContext(properties, 1, &context->device.id, NULL, NULL, &code);
+    *out = clCreateContext(properties, 1, &context->device.id, NULL, NULL, &code);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "context on %s: clCreateContext: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
     return CLF_OK;
 }
 
-static clf_status create_queue(clf_context *context)
+static clf_status make_queue(const clf_context *context, cl_context opencl, cl_command_queue *out)
 {
     cl_int code = CL_SUCCESS;
-    context->queue = clCreateCommandQueue(context->opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    *out = clCreateCommandQueue(opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "queue on %s: clCreateCommandQueue: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
+    return CLF_OK;
+}
+
+static clf_status create_queue(clf_context *context)
+{
+    CLF_TRY(make_queue(context, context->opencl, &context->queue));
     clfi_queue_add(context);
     return CLF_OK;
 }
@@ -172,6 +178,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     context->references = 1;
     context->graphs = !graphs || !graphs[0] ? CLFI_GRAPHS_LONG : strcmp(graphs, "0") == 0 ? CLFI_GRAPHS_NEVER : CLFI_GRAPHS_ALWAYS;
     context->precision = params->precision;
+    context->recovers = params->recovers != 0;
     set_log(context, params);
     CLF_TRY(clfi_budget_set(context, params->launch_ms));
     CLF_TRY(set_matrix_unit(context));
@@ -210,14 +217,21 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     return create_own(with->profile != NULL, context);
 }
 
+static void release_arena(clf_context *context)
+{
+    const size_t references = context->references;
+    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
+    clfi_arena_destroy(context->arena);
+    context->references = references;
+}
+
 static void context_free(clf_context *context)
 {
     if (!context)
         return;
     clfi_slots_clear(context);
     clfi_queue_remove(context);
-    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
-    clfi_arena_destroy(context->arena);
+    release_arena(context);
     clfi_profile_destroy(context->profile);
     clfi_kernel_table_destroy(context->kernels);
     clfi_shared_release(context->shared);
@@ -241,10 +255,62 @@ static void collect(clf_context *context)
     clfi_kernel_table_save(context);
 }
 
+/* What the lost device had goes: kernels, temporary memory, what upper layers keep. */
+static void release_lost(clf_context *context)
+{
+    clfi_slots_clear(context);
+    clfi_queue_remove(context);
+    release_arena(context);
+    if (context->profile) /* of events that have ended */
+        context->stats.kernel_ns += clfi_profile_collect(context->profile, &context->stats.longest_launch_ns);
+    clfi_kernel_table_destroy(context->kernels);
+    clfi_shared_void(context->shared);
+    clReleaseCommandQueue(context->queue);
+    clReleaseContext(context->opencl);
+    context->is_lost = NULL;
+    context->recording = NULL;
+    context->usage.arena_blocks = context->usage.arena_regions = 0;
+    context->budget.waiting_ns = 0;
+    context->budget.last_kernel = NULL;
+}
+
+/* Contexts that share the cl_context would go on with what is void: they, and those of a caller's cl_context, stay lost. */
+static clf_status reopen(clf_context *context)
+{
+    cl_context opencl = NULL;
+    cl_command_queue queue = NULL;
+    clf_kernel_table *kernels = NULL;
+    clf_arena *arena = NULL;
+    clf_status st;
+    if (context->is_borrowed || atomic_load(&context->shared->references) > 1)
+        return clfi_fail_prefix(CLF_DEVICE_LOST, "a new context is needed, because %s",
+                                context->is_borrowed ? "the OpenCL context is the caller's" : "others share this one");
+    CLF_GOTO(create_opencl(context, &opencl));
+    CLF_GOTO(make_queue(context, opencl, &queue));
+    CLF_GOTO(clfi_kernel_table_create(&kernels));
+    CLF_GOTO(clfi_arena_create(&arena));
+    release_lost(context);
+    context->opencl = opencl;
+    context->queue = queue;
+    context->kernels = kernels;
+    context->arena = arena;
+    context->openings++;
+    clfi_queue_add(context);
+    clfi_log(context, CLF_LOG_INFO, "device %s is open again", context->device.info.name);
+    return CLF_OK;
+done:
+    clfi_kernel_table_destroy(kernels);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    if (opencl)
+        clReleaseContext(opencl);
+    return st;
+}
+
 /* A context of which nothing is made yet. */
 static clf_status context_alloc(clf_context **out)
 {
-    static const clf_context_life life = {collect, context_free, clfi_launch_rates};
+    static const clf_context_life life = {collect, context_free, clfi_launch_rates, reopen};
     CLF_TRY(clfi_alloc(1, sizeof **out, "context", out));
     (*out)->life = &life;
     return CLF_OK;
@@ -286,7 +352,7 @@ static clf_status finish(clf_status st, clf_context *context, clf_context **out)
 static clf_status complete(const clf_context_params *params, clf_context *context)
 {
     CLF_TRY(create_parts(params, context));
-    CLF_TRY(create_opencl(context));
+    CLF_TRY(create_opencl(context, &context->opencl));
     return create_queue(context);
 }
 
@@ -374,6 +440,7 @@ clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_c
     clf_status st = clfi_device_query(platform, id, &context->device);
     if (st == CLF_OK && !context->device.info.usable)
         st = clfi_fail(CLF_UNSUPPORTED, "device %s cannot be used: %s", context->device.info.name, context->device.info.reason);
+    context->is_borrowed = true;
     if (st == CLF_OK)
         st = create_parts(&own, context);
     if (st == CLF_OK)

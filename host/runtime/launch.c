@@ -106,8 +106,8 @@ static clf_status enqueue_groups(clf_launch *launch, cl_uint dimensions, const s
     const cl_int code = clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, begin ? offset : NULL, global, local,
                                           context->profile ? &event : NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
-                 kernel->name, clfi_cl_name(code), code);
+        return clfi_context_fail(context, code, code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE,
+                                 "kernel %s: clEnqueueNDRangeKernel", kernel->name);
     kernel->was_launched = true;
     context->stats.kernels_launched++;
     return event ? clfi_profile_kernel(context->profile, kernel->name, event) : CLF_OK;

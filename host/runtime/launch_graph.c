@@ -60,7 +60,7 @@ static clf_status allocate_memory(clf_context *context, size_t size, shared_memo
                               is_in_place ? m.data : NULL, &code);
     if (code != CL_SUCCESS) {
         free(m.data);
-        CLF_FAIL(CLF_DEVICE, "launch graph: buffer of %zu bytes: clCreateBuffer: %s (%d)", m.size, clfi_cl_name(code), code);
+        return clfi_context_fail(context, code, CLF_DEVICE, "launch graph: buffer of %zu bytes: clCreateBuffer", m.size);
     }
     *out = m;
     return CLF_OK;
@@ -73,7 +73,7 @@ static clf_status send_memory(clf_context *context, const shared_memory *m, size
         return CLF_OK;
     const cl_int code = clEnqueueWriteBuffer(context->queue, m->memory, CL_FALSE, 0, bytes, m->data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "launch graph: %zu bytes: clEnqueueWriteBuffer: %s (%d)", bytes, clfi_cl_name(code), code);
+        return clfi_context_fail(context, code, CLF_DEVICE, "launch graph: %zu bytes: clEnqueueWriteBuffer", bytes);
     return CLF_OK;
 }
 
@@ -83,7 +83,7 @@ static clf_status receive_memory(clf_context *context, const shared_memory *m, s
     if (!context->device.caps.uses_host_memory) {
         const cl_int code = clEnqueueReadBuffer(context->queue, m->memory, CL_TRUE, 0, bytes, m->data, 0, NULL, NULL);
         if (code != CL_SUCCESS)
-            CLF_FAIL(CLF_DEVICE, "launch graph: %zu bytes: clEnqueueReadBuffer: %s (%d)", bytes, clfi_cl_name(code), code);
+            return clfi_context_fail(context, code, CLF_DEVICE, "launch graph: %zu bytes: clEnqueueReadBuffer", bytes);
     }
     return clfi_context_wait(context);
 }
@@ -117,6 +117,7 @@ static const clf_slot_type meeting_slot = {"launch graphs", sizeof(meeting), cle
 struct clf_launch_graph {
     clf_recording recording; /* first: an interruption finds the graph by it */
     clf_context *context;
+    uint32_t opening; /* context->openings when it was made */
     meeting *meeting;
     clf_kernel_spec spec;
     size_t spec_parts; /* that it was made for */
@@ -193,6 +194,7 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     CLF_TRY(get_meeting(context, &place));
     CLF_TRY(clfi_alloc(1, sizeof *graph, "launch graph", &graph));
     graph->context = context;
+    graph->opening = context->openings;
     graph->meeting = place;
     graph->recording.group = context->device.caps.graph_group;
     graph->groups = context->device.caps.graph_groups;
@@ -212,7 +214,7 @@ void clfi_graph_destroy(clf_launch_graph *graph)
 {
     if (!graph)
         return;
-    if (is_queue_idle(graph->context))
+    if (graph->opening == graph->context->openings && is_queue_idle(graph->context))
         free_memory(&graph->records);
     forget_recording(graph);
     clfi_recording_free(&graph->recording);

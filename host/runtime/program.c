@@ -194,7 +194,7 @@ static clf_program *find_program(const clf_shared *shared, const clf_kernel_spec
     const uint64_t hash = clfi_spec_hash(spec);
     for (size_t i = 0; i < shared->count; i++) {
         clf_program *program = shared->programs[i];
-        if (clfi_spec_is(spec, hash, program->kernel, program->options, program->hash))
+        if (!program->is_void && clfi_spec_is(spec, hash, program->kernel, program->options, program->hash))
             return program;
     }
     return NULL;

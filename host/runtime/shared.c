@@ -15,6 +15,22 @@ void clfi_program_destroy(clf_program *program)
     free(program);
 }
 
+void clfi_shared_void(clf_shared *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    for (size_t i = 0; i < shared->count; i++) {
+        clf_program *program = shared->programs[i];
+        if (!program->handle)
+            continue;
+        clReleaseProgram(program->handle);
+        program->handle = NULL;
+        program->is_unsaved = false;
+        program->is_void = true;
+    }
+    atomic_store(&shared->is_stuck, false);
+    pthread_mutex_unlock(&shared->lock);
+}
+
 clf_status clfi_shared_create(clf_shared **out)
 {
     clf_shared *shared;

@@ -10,7 +10,7 @@
 #include "base/private_directory.h"
 #include "runtime/context.h"
 
-/* A built program, or one that cannot be built. All but is_unsaved is constant. */
+/* A built program, or one that cannot be built. All but is_unsaved and is_void is constant. */
 typedef struct clf_program {
     cl_program handle;              /* NULL: see reason */
     char *reason;                   /* why the driver's compiler must not be given it; NULL: it was built */
@@ -19,6 +19,7 @@ typedef struct clf_program {
     uint64_t hash;                  /* of the options */
     char key[CLFI_HASH_TEXT_BYTES]; /* in the cache on disk */
     bool is_unsaved;                /* the cache's file is to be written after the first launch */
+    bool is_void;                   /* of a cl_context that was lost; its texts stay, because profiles borrow them */
 } clf_program;
 
 typedef struct clf_shared {
@@ -35,6 +36,9 @@ typedef struct clf_shared {
 } clf_shared;
 
 void clfi_program_destroy(clf_program *program);
+
+/* The cl_context is lost: programs are void, and files in place of its queues are never unmapped. */
+void clfi_shared_void(clf_shared *shared);
 
 clf_status clfi_shared_create(clf_shared **out);
 clf_shared *clfi_shared_retain(clf_shared *shared);

@@ -141,7 +141,8 @@ typedef struct clf_sequence_tokens {
  * [tokens, V] behind each token given, in the order of the inputs (V: clf_model_info.vocabulary). Synchronous. INVALID_ARGUMENT names the
  * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
  * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
- * failure every sequence has the tokens that it had before. */
+ * failure every sequence has the tokens that it had before; after DEVICE_LOST it has none (clf_context_params.recovers: once the session is
+ * used again, else for ever). */
 CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count,
                                                            int is_all, float *logits);
 

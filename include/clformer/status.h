@@ -37,7 +37,7 @@ extern "C" {
     X(NOT_FOUND, "not found")                 /* name something that exists */      \
     X(INTERNAL, "internal error")             /* report a bug */                    \
     X(CANCELLED, "cancelled")                 /* the caller wanted it */            \
-    X(DEVICE_LOST, "device lost")             /* make a new context and do it again */
+    X(DEVICE_LOST, "device lost")             /* make a new context and do it again; see clf_context_params.recovers */
 
 typedef enum clf_status {
 #define CLF_ENUM_ROW(id, text) CLF_##id,

@@ -8,12 +8,11 @@
  *     refused WHAT ...                                                           clblast NAME=VALUE NAME=VALUE ...
  *
  * MS: milliseconds that this GPU would take (shim_work.h). With CLF_TEST_GPU_BUDGET_MS, launches that would take more than twice as long
- * are refused, as if its kernel driver had reset it. */
+ * are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device (shim_lost.h). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <CL/cl.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,19 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shim_lost.h"
 #include "shim_work.h"
 #include "shown_devices.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define EXPORT __attribute__((visibility("default")))
-
-/* The function that the program would have called: POSIX lets an object pointer hold a function's. */
-#define REAL(function)                                    \
-    __typeof__(function) *real;                           \
-    {                                                     \
-        void *const symbol = dlsym(RTLD_NEXT, #function); \
-        memcpy(&real, &symbol, sizeof real);              \
-    }
 
 enum { /* questions of extensions */
        BOARD_NAME_AMD = 0x4038,
@@ -292,16 +283,6 @@ EXPORT cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const
     return real(kernel, index, size, value);
 }
 
-/* The device is lost at the call that CLF_TEST_GPU_LOSE numbers, and stays so. */
-EXPORT cl_int clFinish(cl_command_queue queue)
-{
-    static atomic_int calls;
-    const char *lose = getenv("CLF_TEST_GPU_LOSE");
-    REAL(clFinish)
-    const cl_int code = real(queue);
-    return lose && atomic_fetch_add(&calls, 1) + 1 >= atoi(lose) ? CL_OUT_OF_RESOURCES : code;
-}
-
 /* The kernels that measure the device take as long as they would there, since nothing else is run. */
 static void wait_for_rate(const char *name, double ms)
 {
@@ -318,6 +299,8 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     cl_ulong local_bytes = 0;
     size_t g[3] = {1, 1, 1}, l[3] = {0, 0, 0};
     REAL(clEnqueueNDRangeKernel)
+    if (shim_lost(queue))
+        return CL_OUT_OF_RESOURCES;
     clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
     clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);

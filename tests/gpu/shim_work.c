@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 1024, ARGUMENTS = 4, OPTION_BYTES = 8192 };
+enum { KERNELS = 1024, ARGUMENTS = 17, OPTION_BYTES = 8192 };
 
 typedef struct known_kernel {
     cl_kernel handle;
@@ -87,6 +87,12 @@ static double attention(const launch *l)
            (option(l, "-DHEAD=") + option(l, "-DHEAD_V="));
 }
 
+/* Argument 15: keys of a work-group at most. */
+static double cached_attention(const launch *l)
+{
+    return l->groups * 2 * option(l, "-DHEAD=") * (double)l->values[15];
+}
+
 static double rate(const launch *l)
 {
     return l->items * 16 * (double)l->values[1];
@@ -98,6 +104,7 @@ static const struct {
 } works[] = {
     {"gemm_tiled", tiled}, {"gemm_gemv_dot", dots},        {"gemm_gemv_columns", columns}, {"gemm_blocks", blocks},
     {"Xgemm", clblast},    {"attention_group", attention}, {"rate_multiply_add", rate},
+    {"cached_attention_group", cached_attention},
 };
 
 static void fill(launch *l, cl_device_id device, cl_kernel kernel, const size_t global[3], const size_t local[3])

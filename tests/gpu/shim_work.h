@@ -7,7 +7,7 @@
 
 #include "shown_devices.h"
 
-/* Remembers the first integers that a kernel was given. */
+/* Remembers the integers that a kernel was given. */
 void shim_work_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
 
 /* Milliseconds at half of the multiply-adds that the device has; 0 for kernels that the table does not know, and on devices that are not

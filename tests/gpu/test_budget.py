@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Large products and long attention on slow integrated GPUs, which the shim shows: no launch takes more than twice the budget there, by the
 shim's own count of its work. Nothing is computed, so that sizes may be large.
-usage: test_budget.py PROGRAM SHIM DEVICE"""
+usage: test_budget.py PROGRAM DATA SHIM DEVICE"""
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from shown import pocl_alone
 
-program, shim, device = sys.argv[1:]
+program, data, shim, device = sys.argv[1:]
 BUDGET_MS = 100
+PROMPT, TEXT = 32768, 8192  # tokens
 # Rows and columns of the matrices, and q, k and v of attention [batch, tokens, columns], as large as one allocation allows.
 SIZES = {"intel_gen9": (8192, (16, 8192, 128)), "amd_vega8": (8192, (32, 8192, 128)), "arm_small": (3072, (16, 4096, 64))}
 failures = []
@@ -45,10 +48,13 @@ def run(arguments, keys, launch_ms="", lose=""):
     environment.pop("CLF_DEVICE", None)
     done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     launches = {"launch": [], "refused": []}
-    with open(log, encoding="utf-8") as file:
-        for word in map(str.split, file):
-            if word[0] in launches:
-                launches[word[0]].append((word[1], float(word[9]) if len(word) > 9 else 0.0))
+    lines = []
+    if os.path.exists(log):
+        with open(log, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    for word in map(str.split, lines):
+        if word[0] in launches:
+            launches[word[0]].append((word[1], float(word[9]) if len(word) > 9 else 0.0))
     return done.returncode, done.stderr, launches["launch"], launches["refused"]
 
 
@@ -65,14 +71,95 @@ def check(arguments, kernel, keys=0):
 
 
 def check_lost(arguments, kernel):
-    """A device that is lost ends the command, whose message names the last launch and what makes launches shorter."""
-    for lose in ("1", "3"):
+    """A device that stays lost ends the command, whose message names the last launch and what makes launches shorter."""
+    for lose in ("1-", "40-"):
         status, error, launches, _ = run(arguments, 0, lose=lose)
         has_launched = any(name.startswith(kernel) for name, _ in launches)
-        if status != 1 or "clFinish: CL_OUT_OF_RESOURCES" not in error or (has_launched and "CLF_LAUNCH_MS below 100" not in error):
-            fail(f"{arguments[:2]}, device lost at wait {lose}: status {status}: {error}")
+        if status != 1 or "CL_OUT_OF_RESOURCES" not in error or (has_launched and "CLF_LAUNCH_MS below 100" not in error):
+            fail(f"{arguments[:2]}, device lost from call {lose}: status {status}: {error}")
     if not has_launched:
-        fail(f"{arguments[:2]}: the device was lost before {kernel} at every wait")
+        fail(f"{arguments[:2]}: the device was lost before {kernel} each time")
+
+
+def write_model(name, config, tokenizer, dtype, shapes):
+    """A model of zeros, which take no space on disk."""
+    folder, header, end = os.path.join(work, name), {}, 0
+    os.mkdir(folder)
+    for key, shape in shapes.items():
+        count = {"F16": 2, "F32": 4}[dtype]
+        for size in shape:
+            count *= size
+        header[key] = {"dtype": dtype, "shape": list(shape), "data_offsets": [end, end + count]}
+        end += count
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        file.truncate(8 + len(text) + end)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    for path in tokenizer:
+        shutil.copy(path, folder)
+    return folder
+
+
+def write_language_model():
+    """A layer of Llama 3's 8 B shape; the other 31 would do the same launches again."""
+    width, hidden, keys = 4096, 14336, 1024
+    source = os.path.join(data, "generation", "llama")
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    config.update(hidden_size=width, intermediate_size=hidden, num_attention_heads=32, num_key_value_heads=8, head_dim=128,
+                  num_hidden_layers=1, max_position_embeddings=PROMPT + 8, tie_word_embeddings=True)
+    layer = "model.layers.0."
+    shapes = {"model.embed_tokens.weight": (config["vocab_size"], width), "model.norm.weight": (width,),
+              layer + "input_layernorm.weight": (width,), layer + "post_attention_layernorm.weight": (width,),
+              layer + "self_attn.q_proj.weight": (width, width), layer + "self_attn.k_proj.weight": (keys, width),
+              layer + "self_attn.v_proj.weight": (keys, width), layer + "self_attn.o_proj.weight": (width, width),
+              layer + "mlp.gate_proj.weight": (hidden, width), layer + "mlp.up_proj.weight": (hidden, width),
+              layer + "mlp.down_proj.weight": (width, hidden)}
+    return write_model("language", config, [os.path.join(source, "tokenizer.json")], "F16", shapes)
+
+
+def check_prompt():
+    """A prompt as long as the model's positions allow: every pass of it keeps the budget, the last ones with all keys."""
+    prompt = os.path.join(work, "prompt")
+    with open(prompt, "w", encoding="utf-8") as file:
+        file.write("ab" * (PROMPT // 2) + "\n")
+    model = write_language_model()
+    status, error, launches, refused = run(["generate", model, "--prompt-file", prompt, "--max-tokens", "1", "--no-special-tokens"], 0)
+    timed = [ms for name, ms in launches if name.startswith("cached_attention_group")]
+    print(f"{device}: a prompt: {len(launches)} launches, {len(timed)} of attention, {max(timed, default=0):.1f} ms the longest")
+    if refused or status not in (0, 1) or sum(timed) < 20 * BUDGET_MS:
+        fail(f"a prompt: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
+
+
+def write_encoder():
+    """A layer of the shape of ModernBERT large."""
+    width, hidden = 1024, 2624
+    source = os.path.join(data, "families", "modernbert")
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    config.update(hidden_size=width, intermediate_size=hidden, num_attention_heads=16, num_hidden_layers=1, layer_types=["full_attention"],
+                  max_position_embeddings=TEXT)
+    shapes = {"embeddings.tok_embeddings.weight": (config["vocab_size"], width), "embeddings.norm.weight": (width,),
+              "layers.0.attn.Wqkv.weight": (3 * width, width), "layers.0.attn.Wo.weight": (width, width),
+              "layers.0.mlp_norm.weight": (width,), "layers.0.mlp.Wi.weight": (2 * hidden, width),
+              "layers.0.mlp.Wo.weight": (width, hidden), "final_norm.weight": (width,)}
+    return write_model("encoder", config, [os.path.join(source, "tokenizer.json")], "F32", shapes)
+
+
+def check_text():
+    """A text as long as an encoder takes, in one pass."""
+    texts = os.path.join(work, "texts")
+    with open(texts, "w", encoding="utf-8") as file:
+        file.write("a " * TEXT + "\n")
+    arguments = ["embed", "--pooling", "mean", write_encoder(), "--file", texts, "--batch-tokens", str(TEXT)]
+    status, error, launches, refused = run(arguments, TEXT)
+    timed = [ms for name, ms in launches if name.startswith("attention_group")]
+    print(f"{device}: a text: {len(launches)} launches, {len(timed)} of attention, {max(timed, default=0):.1f} ms the longest")
+    if refused or status not in (0, 1) or sum(timed) < 2 * BUDGET_MS:
+        fail(f"a text: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -82,4 +169,7 @@ with tempfile.TemporaryDirectory() as work:
     check(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
     check_lost(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
     check(["op", "attention", tokens, tokens, tokens, "-o", out, "--engine", "attention=group"], "attention_group", shape[1])
+    if device == "intel_gen9":
+        check_prompt()
+        check_text()
 sys.exit(1 if failures else 0)

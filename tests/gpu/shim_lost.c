@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts calls on queues and loses the device at those that are named. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "shim_lost.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CONTEXTS = 256 };
+
+static struct {
+    cl_context handle;
+    bool is_lost;
+} contexts[CONTEXTS];
+static size_t context_count;
+static unsigned long calls;
+static bool is_gone; /* for good */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+EXPORT cl_context clCreateContext(const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+                                  void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *code)
+{
+    REAL(clCreateContext)
+    const cl_context made = real(properties, count, devices, notify, user, code);
+    size_t i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < context_count && contexts[i].handle != made)
+        i++;
+    if (i == CONTEXTS) {
+        fprintf(stderr, "the shim knows %d contexts at most\n", CONTEXTS);
+        _Exit(3);
+    }
+    context_count += i == context_count;
+    contexts[i].handle = made;
+    contexts[i].is_lost = is_gone;
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+/* Whether the device is lost at this call. Under the lock. */
+static bool is_named(unsigned long call)
+{
+    const char *at = getenv("CLF_TEST_GPU_LOSE");
+    while (at && *at) {
+        char *end;
+        const unsigned long number = strtoul(at, &end, 10);
+        if (end == at)
+            break;
+        is_gone |= *end == '-' && call >= number;
+        if (call == number)
+            return true;
+        at = *end == ',' ? end + 1 : end + (*end == '-');
+    }
+    return is_gone;
+}
+
+bool shim_lost(cl_command_queue queue)
+{
+    cl_context own = NULL;
+    bool is_lost = false;
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof own, &own, NULL) != CL_SUCCESS)
+        return false;
+    pthread_mutex_lock(&lock);
+    const bool loses = is_named(++calls);
+    for (size_t i = 0; i < context_count; i++) {
+        contexts[i].is_lost |= loses;
+        is_lost |= contexts[i].handle == own && contexts[i].is_lost;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_lost;
+}
+
+__attribute__((destructor)) static void tell_calls(void)
+{
+    const char *path = getenv("CLF_TEST_GPU_CALLS");
+    FILE *file = path && calls ? fopen(path, "w") : NULL;
+    if (file) {
+        fprintf(file, "%lu\n", calls);
+        fclose(file);
+    }
+}
+
+/* Work may run on PoCL before the loss is told, as on a device. */
+EXPORT cl_int clFinish(cl_command_queue queue)
+{
+    REAL(clFinish)
+    const cl_int code = real(queue);
+    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : code;
+}
+
+EXPORT cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *data,
+                                  cl_uint count, const cl_event *wait, cl_event *event)
+{
+    REAL(clEnqueueReadBuffer)
+    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, buffer, blocking, offset, size, data, count, wait, event);
+}
+
+EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *data,
+                                   cl_uint count, const cl_event *wait, cl_event *event)
+{
+    REAL(clEnqueueWriteBuffer)
+    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, buffer, blocking, offset, size, data, count, wait, event);
+}
+
+EXPORT cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+                                  cl_uint count, const cl_event *wait, cl_event *event)
+{
+    REAL(clEnqueueCopyBuffer)
+    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, from, to, from_offset, to_offset, size, count, wait, event);
+}
