@@ -3,12 +3,15 @@
 """bench_generate against llama.cpp (Python package llama-cpp-python), alternating: ratios that survive a noisy machine.
 
 usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--prompt-tokens 128] [--tokens 64]
-                           [--batch 1] [--cache f32] [--rounds 3] [--threads 2] [-o result.json]
+                           [--batch 1] [--precision highest] [--cache f32] [--rounds 3] [--threads 2] [--processor-time]
+                           [-o result.json]
 
 Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes
 best. It keeps keys and values as f16; ours are f32 unless --cache says otherwise. Logits after the prompt are compared before anything is
 timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a gross difference (more than 3, of logits up to about
-30) is an error; the difference is printed."""
+30) is an error; the difference is printed.
+--processor-time: one thread each, and the processor's time of either process instead of the clock on the wall, which a busy machine
+changes less. It says nothing of how threads share the work and the memory's bandwidth."""
 import argparse
 import ctypes
 import json
@@ -40,6 +43,7 @@ def prompt_ids(count, vocabulary):
 class Peer:
     def __init__(self, options):
         self.batch, self.tokens = options.batch, options.tokens
+        self.clock = time.process_time if options.processor_time else time.perf_counter
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(options.model.encode(), llama_cpp.llama_model_default_params())
         parameters = llama_cpp.llama_context_default_params()
@@ -72,14 +76,14 @@ class Peer:
         """Tokens a second of prompts and of their continuations."""
         llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.context), True)
         sequences, following = list(range(self.batch)), []
-        start = time.perf_counter()
+        start = self.clock()
         for sequence in sequences:
             following.append(int(self.give(self.ids, 0, [sequence])[0].argmax()))
-        middle = time.perf_counter()
+        middle = self.clock()
         for step in range(self.tokens):
             rows = self.give(following, len(self.ids) + step, sequences)
             following = [int(row.argmax()) for row in rows]
-        end = time.perf_counter()
+        end = self.clock()
         return self.batch * len(self.ids) / (middle - start), self.batch * self.tokens / (end - middle)
 
     def logits(self):
@@ -89,7 +93,8 @@ class Peer:
 
 def run_ours(options, rounds, logits=None):
     command = [options.bench, options.model, '--prompt-tokens', str(options.prompt_tokens), '--tokens', str(options.tokens), '--batch',
-               str(options.batch), '--cache', options.cache, '--rounds', str(rounds), '--json'] + (['--logits', logits] if logits else [])
+               str(options.batch), '--precision', options.precision, '--cache', options.cache, '--rounds', str(rounds), '--json']
+    command += (['--logits', logits] if logits else []) + (['--processor-time'] if options.processor_time else [])
     done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
@@ -103,11 +108,15 @@ def main():
     parser.add_argument('--prompt-tokens', type=int, default=128)
     parser.add_argument('--tokens', type=int, default=64)
     parser.add_argument('--batch', type=int, default=1)
+    parser.add_argument('--precision', choices=('highest', 'high', 'medium'), default='highest')
     parser.add_argument('--cache', choices=('f32', 'f16'), default='f32')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--threads', type=int, default=2)
+    parser.add_argument('--processor-time', action='store_true')
     parser.add_argument('-o', '--output')
     options = parser.parse_args()
+    if options.processor_time:
+        options.threads = 1
     options.environment = affinity.take(options.threads)
     silent = llama_cpp.llama_log_callback(lambda *_: None)
     llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
@@ -130,7 +139,8 @@ def main():
         rows.append({'prefill': [ours['prefill_tokens_per_s'], theirs[0]], 'decode': [ours['decode_tokens_per_s'], theirs[1]],
                      'share_of_limit': ours['share_of_limit']})
     record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens,
-              'batch': options.batch, 'cache': options.cache, 'threads': options.threads,
+              'batch': options.batch, 'precision': options.precision, 'cache': options.cache, 'threads': options.threads,
+              'processor_time': options.processor_time,
               'peer': f'llama-cpp-python {llama_cpp.__version__}', 'logits_differ_by': error, 'rounds': rows}
     for what in ('prefill', 'decode'):
         ratios = [row[what][0] / row[what][1] for row in rows]

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of floats as integers for products of bytes: a group of 32 columns is q[j] = round(x[j] / scale), scale = max |x| / MOST. With BYTES
- * 1 q is a signed byte and MOST 127; with BYTES 2 q is 256 upper + lower, both signed bytes, and MOST 256 * 127; the lower ones follow in a
- * second array. Four words of a group lie in an array of their own: scale, what the sums of the products begin with (-zero times the sum of
- * q, of the lower 16 columns and of the upper ones; of all of them in the first where IS_JOINED), and scale times the sum of q.
+/* Rows of floats as integers for products of bytes: a group of 32 columns is q[j] = round(x[j] / scale). With BYTES 1 and 2 scale is
+ * max |x| / MOST; q is a signed byte and MOST 127, or 256 upper + lower, both signed bytes, and MOST 256 * 127. With BYTES 4 scale is the
+ * power of two that gives the largest |x| 29 or 30 bits, so that only columns below 2^-6 of it lose any bits; q is four signed bytes.
+ * Each byte has a plane of its own, the highest bytes first.
  *
- * What is not finite has no such form: its group's scale is NaN, and so are the products. Groups of nothing but numbers below SMALLEST are
- * zeros. A work-item takes a group. */
+ * A group's SCALE_WORDS words lie in an array of their own: scale, scale times the sum of q, and what the sums of the products begin
+ * with, -zero times the sum of q, of the lower 16 columns and of the upper ones; of all of them in the first where IS_JOINED. With BYTES 4
+ * these two follow for the upper 16 bits of q, and then for the lower ones.
+ *
+ * What is not finite has no such form: its group's scale is NaN, and so are the products. With BYTES 1 and 2 groups of nothing but numbers
+ * below SMALLEST are zeros. A work-item takes a group. */
 #include "item.cl"
 
-#if !defined(IS_JOINED) || !defined(BYTES)
-#error "IS_JOINED: one sum for the columns of a group, or one for each half; BYTES: 1 or 2 of an integer"
+#if !defined(IS_JOINED) || !defined(BYTES) || !defined(SCALE_WORDS)
+#error "IS_JOINED: one sum for the columns of a group, or one for each half; BYTES: 1, 2 or 4 of an integer; SCALE_WORDS: 4, for BYTES 4: 8"
 #endif
 
 #define SMALLEST 1e-30f
@@ -27,20 +31,43 @@ inline int sum_of_lanes(int16 v)
     return pair.x + pair.y;
 }
 
-inline void store_integers(int16 integers, __global char *to, long plane)
+/* The signed number that the lowest bits of v are, where v is it and a multiple of 2^bits. */
+inline int16 lowest(int16 v, int bits)
 {
-#if BYTES == 1
+    return v << (32 - bits) >> (32 - bits);
+}
+
+inline void store_bytes(int16 integers, __global char *to)
+{
     vstore16(convert_char16(integers), 0, to);
+}
+
+inline void store_pairs(int16 integers, __global char *to, long plane)
+{
+    const int16 lower = lowest(integers, 8);
+    store_bytes((integers - lower) >> 8, to);
+    store_bytes(lower, to + plane);
+}
+
+/* The group's integers of 8 or 16 bits, and their part of its words. Returns their sum. */
+inline int store_group(int16 low, int16 high, int zero, __global char *to, long plane, __global float *start)
+{
+    const int low_sum = sum_of_lanes(low), high_sum = sum_of_lanes(high);
+#if BYTES == 1
+    store_bytes(low, to);
+    store_bytes(high, to + 16);
 #else
-    const int16 lower = integers << 24 >> 24;
-    vstore16(convert_char16((integers - lower) >> 8), 0, to);
-    vstore16(convert_char16(lower), 0, to + plane);
+    store_pairs(low, to, plane);
+    store_pairs(high, to + 16, plane);
 #endif
+    start[0] = as_float(-zero * (IS_JOINED ? low_sum + high_sum : low_sum));
+    start[1] = as_float(-zero * high_sum);
+    return low_sum + high_sum;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void byte_rows(ITEM_PARAMETERS __global const float *restrict x, long x_offset, long row_stride, int k, int zero, __global char *restrict q,
-               long q_offset, long q_plane, __global float4 *restrict scales, long scales_offset)
+               long q_offset, long q_plane, __global float *restrict scales, long scales_offset)
 {
     const int group = (int)get_global_id(0), row = (int)get_global_id(1), groups = (int)((uint)k / 32);
     __global const float *from = x + x_offset + row * row_stride + group * 32;
@@ -48,15 +75,30 @@ void byte_rows(ITEM_PARAMETERS __global const float *restrict x, long x_offset, 
     const float8 eight = fmax(sizes.lo, sizes.hi);
     const float4 four = fmax(eight.lo, eight.hi);
     const float2 two = fmax(four.lo, four.hi);
-    const float largest = fmax(two.x, two.y) >= SMALLEST ? fmax(two.x, two.y) : 0.0f;
+    const float most = fmax(two.x, two.y);
     const bool is_finite = all(isfinite(low)) && all(isfinite(high)); /* fmax leaves NaN out */
+#if BYTES == 4
+    /* |x| < 2^(exponent - 126). From the least exponent on, the scale is no denormal number. */
+    const uint exponent = max(as_uint(is_finite ? most : 0.0f) >> 23, 30u);
+    const float scale = is_finite ? as_float((exponent - 29u) << 23) : NAN;
+    const float factor = is_finite ? as_float((283u - exponent) << 23) : 0.0f;
+#else
+    const float largest = most >= SMALLEST ? most : 0.0f;
     const float scale = is_finite ? largest / MOST : NAN, factor = is_finite && largest > 0.0f ? MOST / largest : 0.0f;
+#endif
     const int16 low_integers = is_finite ? convert_int16_rte(low * factor) : (int16)(0);
     const int16 high_integers = is_finite ? convert_int16_rte(high * factor) : (int16)(0);
-    const int low_sum = sum_of_lanes(low_integers), high_sum = sum_of_lanes(high_integers);
     __global char *to = q + q_offset + (long)row * k + group * 32;
-    store_integers(low_integers, to, q_plane);
-    store_integers(high_integers, to + 16, q_plane);
-    scales[scales_offset + (long)row * groups + group] = (float4)(scale, as_float(-zero * (IS_JOINED ? low_sum + high_sum : low_sum)),
-                                                                  as_float(-zero * high_sum), scale * (float)(low_sum + high_sum));
+    __global float *words = scales + scales_offset + ((long)row * groups + group) * SCALE_WORDS;
+#if BYTES == 4
+    /* 127 * 257 is the largest number of two signed bytes. */
+    const int16 low_lower = lowest(low_integers + 128, 16) - 128, high_lower = lowest(high_integers + 128, 16) - 128;
+    const int upper = store_group((low_integers - low_lower) >> 16, (high_integers - high_lower) >> 16, zero, to, q_plane, words + 2);
+    const int lower = store_group(low_lower, high_lower, zero, to + 2 * q_plane, q_plane, words + 4);
+    const float sum = (float)upper * 65536.0f + (float)lower;
+#else
+    const float sum = (float)store_group(low_integers, high_integers, zero, to, q_plane, words + 2);
+#endif
+    words[0] = scale;
+    words[1] = scale * sum;
 }

@@ -8,9 +8,25 @@
 #include "byte_dot.cl"
 #include "item.cl"
 
-#ifndef BYTES
-#error "BYTES: 1 or 2 of an integer of A"
+#if !defined(BYTES) || !defined(SCALE_WORDS)
+#error "BYTES: 1, 2 or 4 of an integer of A; SCALE_WORDS: of a group, as byte_rows.cl writes them"
 #endif
+#if BYTES == 1
+#define EACH_PART(F, i, v) F(0, i, v)
+#define PRODUCT(i, v, half) TO_FLOATV(sum[0][i][v][half])
+#define IS_LAST(part) true
+#elif BYTES == 2
+#define EACH_PART(F, i, v) F(0, i, v) F(1, i, v)
+#define PRODUCT(i, v, half) TO_FLOATV((sum[0][i][v][half] << 8) + sum[1][i][v][half])
+#define IS_LAST(part) ((part) == 1)
+#else
+#define EACH_PART(F, i, v) F(0, i, v) F(1, i, v) F(2, i, v) F(3, i, v)
+#define UPPER(i, v, half) TO_FLOATV((sum[0][i][v][half] << 8) + sum[1][i][v][half])
+#define LOWER(i, v, half) TO_FLOATV((sum[2][i][v][half] << 8) + sum[3][i][v][half])
+#define PRODUCT(i, v, half) (UPPER(i, v, half) * 65536.0f + LOWER(i, v, half))
+#define IS_LAST(part) ((part) % 2 == 1)
+#endif
+#define START_OF(part, half) as_int(at[2 + (part) / 2 * 2 + (half)])
 
 /* Integers have these sums for the columns of a group: one, or where the upper half has a scale of its own, two. */
 #if BLOCKS == BLOCKS_Q6_K
@@ -26,13 +42,15 @@ inline uintv spread_bits(uintv bits)
 }
 
 #if IS_BYTES
-#define LOAD_LINE(i, v)                                                    \
-    low_weight[v] = quad(group[v], 4 * i) ^ 0x80808080u;    \
-    high_weight[v] = quad(group[v], 4 * i + 16) ^ 0x80808080u;
+/* Sums of pairs need integers as small as they can be: Q6_K's from 0 to 63. */
+#define WITHOUT_SIGN(bytes) (((bytes) ^ 0x80808080u) - (IS_NARROW_DOT && BLOCKS == BLOCKS_Q6_K ? 0x60606060u : 0u))
+#define LOAD_LINE(i, v)                                               \
+    low_weight[v] = WITHOUT_SIGN(quad(group[v], 4 * i));              \
+    high_weight[v] = WITHOUT_SIGN(quad(group[v], 4 * i + 16));
 #elif HAS_FIFTH_BITS
 #define LOAD_LINE(i, v)                                                                                 \
     {                                                                                                   \
-        const uintv nibbles = quad(group[v], 4 * i);                                     \
+        const uintv nibbles = quad(group[v], 4 * i);                                                       \
         low_weight[v] = nibbles & 0x0f0f0f0fu | spread_bits(fifth[v] >> (uintv)(4 * i));                \
         high_weight[v] = nibbles >> 4 & 0x0f0f0f0fu | spread_bits(fifth[v] >> (uintv)(4 * i + 16));     \
     }
@@ -44,18 +62,30 @@ inline uintv spread_bits(uintv bits)
         high_weight[v] = nibbles >> 4 & 0x0f0f0f0fu;                 \
     }
 #endif
-#define ADD_LINE(i, v)                                                        \
-    sum[i][v][0] = dot_bytes(sum[i][v][0], low_weight[v], row + line);        \
-    sum[i][v][HALVES - 1] = dot_bytes(sum[i][v][HALVES - 1], high_weight[v], row + line + 4); \
-    if (BYTES == 2) {                                                         \
-        lower[i][v][0] = dot_bytes(lower[i][v][0], low_weight[v], lower_row + line); \
-        lower[i][v][HALVES - 1] = dot_bytes(lower[i][v][HALVES - 1], high_weight[v], lower_row + line + 4); \
-    }
-#define ADD_ROW(i)                                                                       \
-    {                                                                                    \
-        __global const int *row = (__global const int *)(q + (long)(i) * k + column);    \
-        __global const int *lower_row = (__global const int *)(q + q_plane + (long)(i) * k + column);  \
-        EACH_VECTOR(ADD_LINE, i)                                                         \
+/* Integers of A lie in planes, their highest bytes first. */
+#define ROW_BYTES(part) (row + (part) * plane_words + line)
+#if IS_NARROW_DOT && BLOCKS == BLOCKS_Q8_0
+/* The nibbles of a byte have sums of their own. */
+#define ADD_NIBBLES(sums, weight, b)                              \
+    sums[0] = add_pairs(sums[0], (weight) & 0x0f0f0f0fu, b);      \
+    sums[1] = add_pairs(sums[1], (weight) >> 4 & 0x0f0f0f0fu, b);
+#define ADD_PART(part, i, v)                                               \
+    ADD_NIBBLES(pairs[part][i][v], low_weight[v], ROW_BYTES(part))         \
+    ADD_NIBBLES(pairs[part][i][v], high_weight[v], ROW_BYTES(part) + 4)
+#elif IS_NARROW_DOT
+#define ADD_PART(part, i, v)                                                                  \
+    pairs[part][i][v][0] = add_pairs(pairs[part][i][v][0], low_weight[v], ROW_BYTES(part));   \
+    pairs[part][i][v][HALVES - 1] = add_pairs(pairs[part][i][v][HALVES - 1], high_weight[v], ROW_BYTES(part) + 4);
+#else
+#define ADD_PART(part, i, v)                                                                                  \
+    sum[part][i][v][0] = dot_bytes(sum[part][i][v][0], low_weight[v], ROW_BYTES(part));                      \
+    sum[part][i][v][HALVES - 1] = dot_bytes(sum[part][i][v][HALVES - 1], high_weight[v], ROW_BYTES(part) + 4);
+#endif
+#define ADD_LINE(i, v) EACH_PART(ADD_PART, i, v)
+#define ADD_ROW(i)                                                                              \
+    {                                                                                           \
+        __global const int *row = (__global const int *)(q + (long)(i) * k + column);           \
+        EACH_VECTOR(ADD_LINE, i)                                                                \
     }
 #define LINE(i)                                           \
     {                                                     \
@@ -65,52 +95,72 @@ inline uintv spread_bits(uintv bits)
         EACH_ROW(ADD_ROW)                                 \
     }
 
-/* Sums of the last bytes begin with what the rows say. */
-#if BYTES == 2
-#define LAST lower
-#define CLEAR_UPPER(i, v) sum[i][v][0] = sum[i][v][HALVES - 1] = (intv)(0);
-#define INTEGER(i, v, half) ((sum[i][v][half] << 8) + lower[i][v][half])
-#else
-#define LAST sum
-#define CLEAR_UPPER(i, v)
-#define INTEGER(i, v, half) sum[i][v][half]
-#endif
-#define START_SUM(i, v)                     \
-    CLEAR_UPPER(i, v)                       \
-    LAST[i][v][0] = (intv)(as_int(at.y));   \
-    if (HALVES == 2)                        \
-        LAST[i][v][HALVES - 1] = (intv)(as_int(at.z));
-#define START_SUMS(i)                                                        \
-    {                                                                        \
-        const float4 at = scales[(i) * groups + (uint)column / 32];          \
-        EACH_VECTOR(START_SUM, i)                                            \
+/* Sums of the last bytes of each 16 bits begin with the group's start for them. */
+#define START_PART(part, i, v)                                                                                                \
+    sum[part][i][v][0] = (intv)(IS_LAST(part) ? START_OF(part, 0) : 0);                                                      \
+    sum[part][i][v][HALVES - 1] = (intv)(IS_LAST(part) ? START_OF(part, HALVES - 1) : 0);
+#define START_SUM(i, v) EACH_PART(START_PART, i, v)
+#define START_SUMS(i)                                                                           \
+    {                                                                                           \
+        __global const float *at = scales + ((i) * groups + (int)((uint)column / 32)) * SCALE_WORDS;   \
+        EACH_VECTOR(START_SUM, i)                                                               \
     }
 
+#if IS_NARROW_DOT
+#define PAIR_SUMS (IS_BYTES ? 2 : 1)
+#define CLEAR_PART(part, i, v) pairs[part][i][v][0] = pairs[part][i][v][PAIR_SUMS - 1] = (uintv)(0);
+#define CLEAR_VECTOR(i, v) EACH_PART(CLEAR_PART, i, v)
+#define CLEAR_PAIRS(i) EACH_VECTOR(CLEAR_VECTOR, i)
+#if BLOCKS == BLOCKS_Q8_0
+#define FOLD_PART(part, i, v) sum[part][i][v][0] += sum_pairs(pairs[part][i][v][0]) + (sum_pairs(pairs[part][i][v][1]) << 4);
+#elif HALVES == 2
+#define FOLD_PART(part, i, v)                                  \
+    sum[part][i][v][0] += sum_pairs(pairs[part][i][v][0]);     \
+    sum[part][i][v][1] += sum_pairs(pairs[part][i][v][1]);
+#else
+#define FOLD_PART(part, i, v) sum[part][i][v][0] += sum_pairs(pairs[part][i][v][0]);
+#endif
+#define FOLD_VECTOR(i, v) EACH_PART(FOLD_PART, i, v)
+#define FOLD_PAIRS(i) EACH_VECTOR(FOLD_VECTOR, i)
+/* The largest sums of pairs: of nibbles 8 * 2 * 15 * 128, of five bits 4 * 2 * 31 * 128, of Q6_K 2 * 2 * 63 * 128 below 2^15. */
+#define IS_FOLDED_TWICE (HAS_FIFTH_BITS || BLOCKS == BLOCKS_Q6_K)
+#if IS_FOLDED_TWICE
+#define FOLD_MIDDLE EACH_ROW(START_SUMS) EACH_ROW(FOLD_PAIRS) EACH_ROW(CLEAR_PAIRS)
+#define FOLD_END EACH_ROW(FOLD_PAIRS)
+#else
+#define FOLD_MIDDLE
+#define FOLD_END EACH_ROW(START_SUMS) EACH_ROW(FOLD_PAIRS)
+#endif
+#define ADD_LINES EACH_ROW(CLEAR_PAIRS) LINE(0) LINE(1) FOLD_MIDDLE LINE(2) LINE(3) FOLD_END
+#else
+#define ADD_LINES EACH_ROW(START_SUMS) LINE(0) LINE(1) LINE(2) LINE(3)
+#endif
+
 #if HALVES == 2
-#define SCALED(i, v) (TO_FLOATV(INTEGER(i, v, 0)) * factor[v] + TO_FLOATV(INTEGER(i, v, 1)) * high_factor[v])
+#define SCALED(i, v) (PRODUCT(i, v, 0) * factor[v] + PRODUCT(i, v, 1) * high_factor[v])
 #define LOAD_FACTOR(unused, v)                     \
     factor[v] = group_scale(d[v], group[v], 0);    \
     high_factor[v] = group_scale(d[v], group[v], 1);
 #else
-#define SCALED(i, v) (TO_FLOATV(INTEGER(i, v, 0)) * factor[v])
+#define SCALED(i, v) (PRODUCT(i, v, 0) * factor[v])
 #define LOAD_FACTOR(unused, v) factor[v] = group_scale(d[v], group[v], 0);
 #endif
 #if HAS_MINIMUM
 #define LOAD_SHIFT(unused, v) shift[v] = group_shift(bundle[v], d[v], group[v]);
-#define ADD_GROUP(i, v) total[i][v] += SCALED(i, v) * at.x + shift[v] * at.w;
+#define ADD_GROUP(i, v) total[i][v] += SCALED(i, v) * at[0] + shift[v] * at[1];
 #else
 #define LOAD_SHIFT(unused, v)
-#define ADD_GROUP(i, v) total[i][v] += SCALED(i, v) * at.x;
+#define ADD_GROUP(i, v) total[i][v] += SCALED(i, v) * at[0];
 #endif
 #define ADD_GROUP_ROW(i)                                                     \
     {                                                                        \
-        const float4 at = scales[(i) * groups + (uint)column / 32];          \
+        __global const float *at = scales + ((i) * groups + (int)((uint)column / 32)) * SCALE_WORDS;   \
         EACH_VECTOR(ADD_GROUP, i)                                            \
     }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_bundles_bytes(ITEM_PARAMETERS int m, int n, int k, __global const char *restrict q, long q_offset, long q_plane,
-                        __global const float4 *restrict scales, long scales_offset, __global const uchar *restrict b,
+                        __global const float *restrict scales, long scales_offset, __global const uchar *restrict b,
                         __global const uchar *restrict gate, RESULT_PARAMETERS)
 {
     const int first = (int)get_group_id(1) * COLUMN_BUNDLES, bundles = (n + BUNDLE - 1) / BUNDLE, groups = (int)((uint)k / 32);
@@ -126,18 +176,21 @@ void gemm_bundles_bytes(ITEM_PARAMETERS int m, int n, int k, __global const char
 #endif
     DECLARE_FIFTH
     q += q_offset + (long)first_row * k;
-    scales += scales_offset + (long)first_row * groups;
+    scales += scales_offset + (long)first_row * groups * SCALE_WORDS;
+    const long plane_words = q_plane / 4;
     EACH_VECTOR(FIND_BUNDLE, 0)
     EACH_ROW(START_ROW)
     int column = 0;
     while (column < k) {
         EACH_VECTOR(LOAD_SCALE, 0)
         for (int g = 0; g < UNIT_GROUPS; g++) {
-            intv sum[ROWS][VECTORS][HALVES], lower[BYTES == 2 ? ROWS : 1][VECTORS][HALVES];
+            intv sum[BYTES][ROWS][VECTORS][HALVES];
+#if IS_NARROW_DOT
+            uintv pairs[BYTES][ROWS][VECTORS][PAIR_SUMS];
+#endif
             EACH_VECTOR(FIND_GROUP, 0)
             EACH_VECTOR(LOAD_FIFTH, 0)
-            EACH_ROW(START_SUMS)
-            LINE(0) LINE(1) LINE(2) LINE(3)
+            ADD_LINES
             EACH_VECTOR(LOAD_FACTOR, 0)
             EACH_VECTOR(LOAD_SHIFT, 0)
             EACH_ROW(ADD_GROUP_ROW)

@@ -111,6 +111,9 @@ clf_status clfi_gemm_clblast_pack_weight(clf_context *context, const clf_tile *t
 bool clfi_gemm_bytes_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_bytes_run(clf_context *context, const void *args);
 clf_status clfi_gemm_byte_pairs_run(clf_context *context, const void *args);
+bool clfi_gemm_byte_quads_supports(const clf_context *context, const void *args);
+bool clfi_gemm_byte_quads_suits(const clf_context *context, const void *args);
+clf_status clfi_gemm_byte_quads_run(clf_context *context, const void *args);
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engines `bytes` and `byte_pairs` for CPU devices: quantised weights in bundles times rows of A that are rounded to integers of one
- * or two bytes first, 32 columns to a scale. The error of a product is that of rounding A: up to 1/254 or 1/65024 of the largest. */
+/* GEMM engines `bytes`, `byte_pairs` and `byte_quads` for CPU devices: quantised weights in bundles times rows of A that become integers of
+ * one, two or four bytes first, 32 columns to a scale. The error of a product of one or two bytes is that of rounding A: up to 1/254 or
+ * 1/65024 of the largest. Four bytes keep every bit of a column that has at least 2^-6 of the largest, and 2^-30 of the largest of the
+ * others: less than a sum of float32 products loses. They take few rows, where turning the weights into floats costs more than that. */
 #include "kernel/gemm_bundles.h"
 
-enum { GROUP = 32, TILE_ROWS = 8 };
+enum {
+    GROUP = 32,
+    FEW_ROWS = 2,    /* of four bytes; floats of the weights serve more rows in less time */
+    WIDE_SUMS = 16,  /* vectors of sums that a tile keeps in registers, where they hold 16 words ... */
+    NARROW_SUMS = 4, /* ... and where they hold 8 */
+};
 
 bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)
 {
@@ -14,13 +21,26 @@ bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)
     return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && !args->residual.buffer);
 }
 
+bool clfi_gemm_byte_quads_supports(const clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    return clfi_gemm_bytes_supports(context, call) && (!args->gate || args->m <= FEW_ROWS);
+}
+
+bool clfi_gemm_byte_quads_suits(const clf_context *context, const void *call)
+{
+    (void)context;
+    return ((const clf_gemm_args *)call)->m <= FEW_ROWS;
+}
+
 /* The number that makes integers of a type unsigned when it is added to them; negative: it is subtracted. */
-static int zero_of(clf_weight_type type)
+static int zero_of(const clf_context *context, clf_weight_type type)
 {
     switch (type) {
     case CLF_WEIGHT_Q8_0:
-    case CLF_WEIGHT_Q6_K:
         return 128;
+    case CLF_WEIGHT_Q6_K:
+        return context->device.caps.narrow_byte_dot ? 32 : 128;
     case CLF_WEIGHT_Q4_0:
         return 8;
     case CLF_WEIGHT_Q5_0:
@@ -30,9 +50,15 @@ static int zero_of(clf_weight_type type)
     }
 }
 
+/* Words of a group beside its integers: cl/cpu/byte_rows.cl. */
+static int64_t scale_words(int64_t bytes)
+{
+    return bytes == 4 ? 8 : 4;
+}
+
 /* A as bytes, with its scales. */
 typedef struct byte_rows {
-    int64_t bytes, plane; /* of an integer; from its first byte to its second */
+    int64_t bytes, plane; /* of an integer; from one of its bytes to the next */
     clf_region q, scales;
 } byte_rows;
 
@@ -42,35 +68,48 @@ static clf_status round_rows(clf_context *context, const clf_gemm_args *args, by
     out->plane = args->m * args->k;
     clf_gemm_operand a = args->a;
     CLF_TRY(clfi_arena_alloc(context, (size_t)(out->bytes * out->plane), &out->q));
-    CLF_TRY(clfi_arena_alloc(context, (size_t)(args->m * groups) * 4 * sizeof(float), &out->scales));
+    CLF_TRY(clfi_arena_alloc(context, (size_t)(args->m * groups * scale_words(out->bytes)) * sizeof(float), &out->scales));
     if (a.dtype != CLF_F32 || a.column_stride != 1)
         CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
     clf_kernel_spec spec = clfi_kernel_spec("byte_rows.cl", "byte_rows");
     clfi_spec_int(&spec, "BYTES", out->bytes);
+    clfi_spec_int(&spec, "SCALE_WORDS", scale_words(out->bytes));
     clfi_spec_int(&spec, "IS_JOINED", args->weight->blocks != CLF_WEIGHT_Q6_K);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
     clfi_arg_int(&launch, args->k);
-    clfi_arg_int(&launch, zero_of(args->weight->blocks));
+    clfi_arg_int(&launch, zero_of(context, args->weight->blocks));
     clfi_arg_buffer(&launch, out->q.buffer);
     clfi_arg_long(&launch, (int64_t)out->q.offset_bytes);
     clfi_arg_long(&launch, out->plane);
     clfi_arg_buffer(&launch, out->scales.buffer);
-    clfi_arg_long(&launch, (int64_t)(out->scales.offset_bytes / (4 * sizeof(float))));
+    clfi_arg_long(&launch, (int64_t)(out->scales.offset_bytes / sizeof(float)));
     return clfi_launch_2d(&launch, (size_t)groups, (size_t)args->m, 1, 1);
+}
+
+/* Rows of a tile, as many as have registers for their sums. */
+static int64_t tile_rows(const clf_gemm_args *args, int64_t bytes, int64_t vectors, bool is_narrow)
+{
+    const clf_weight_type type = args->weight->blocks;
+    const bool has_two = is_narrow ? type == CLF_WEIGHT_Q6_K || type == CLF_WEIGHT_Q8_0 : type == CLF_WEIGHT_Q6_K && bytes == 4;
+    int64_t rows = (is_narrow ? NARROW_SUMS : WIDE_SUMS) / vectors / bytes / (has_two ? 2 : 1);
+    while (rows > args->m)
+        rows /= 2;
+    return rows > 0 ? rows : 1;
 }
 
 static clf_status multiply(clf_context *context, const clf_gemm_args *args, const byte_rows *a)
 {
-    int64_t rows = TILE_ROWS / a->bytes;
-    while (rows > args->m)
-        rows /= 2;
-    const int64_t vectors = 2, columns = args->gate ? 1 : vectors, bundles = (args->n + CLFI_BUNDLE - 1) / CLFI_BUNDLE;
+    const bool is_narrow = context->device.caps.narrow_byte_dot;
+    const int64_t vectors = is_narrow && !args->gate && args->m > 1 ? 1 : 2, columns = args->gate ? 1 : vectors;
+    const int64_t rows = tile_rows(args, a->bytes, vectors, is_narrow), bundles = (args->n + CLFI_BUNDLE - 1) / CLFI_BUNDLE;
     clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_bytes.cl", "gemm_bundles_bytes");
     clfi_gemm_spec_tile(&spec, args, rows, vectors);
     clfi_spec_int(&spec, "BYTES", a->bytes);
+    clfi_spec_int(&spec, "IS_NARROW_DOT", is_narrow);
+    clfi_spec_int(&spec, "SCALE_WORDS", scale_words(a->bytes));
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
@@ -79,7 +118,7 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
     clfi_arg_long(&launch, (int64_t)a->q.offset_bytes);
     clfi_arg_long(&launch, a->plane);
     clfi_arg_buffer(&launch, a->scales.buffer);
-    clfi_arg_long(&launch, (int64_t)(a->scales.offset_bytes / (4 * sizeof(float))));
+    clfi_arg_long(&launch, (int64_t)(a->scales.offset_bytes / sizeof(float)));
     clfi_arg_buffer(&launch, args->weight->buffer);
     clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
     clfi_gemm_arg_result(&launch, args);
@@ -106,4 +145,9 @@ clf_status clfi_gemm_bytes_run(clf_context *context, const void *call)
 clf_status clfi_gemm_byte_pairs_run(clf_context *context, const void *call)
 {
     return run(context, call, 2);
+}
+
+clf_status clfi_gemm_byte_quads_run(clf_context *context, const void *call)
+{
+    return run(context, call, 4);
 }

@@ -154,12 +154,13 @@ static clf_status query_extensions(survey *s, clf_device *device)
     return CLF_OK;
 }
 
-/* Of the processor that this program runs on. */
-static bool has_vnni(void)
+/* Whether the processor that this program runs on multiplies bytes, with vectors of so many words. */
+static bool processor_has_byte_dot(int width)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
-    return __builtin_cpu_supports("avx512vnni");
+    return width == 16 ? __builtin_cpu_supports("avx512vnni") : width == 8 && __builtin_cpu_supports("avx2");
 #else
+    (void)width;
     return false;
 #endif
 }
@@ -199,7 +200,8 @@ static void set_caps(clf_device *device)
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
     caps->mixes_grids = is_pocl && caps->is_cpu && atoi(info->driver_version) < 6;
     caps->has_assembly = !is_pocl || pocl_takes_assembly(info->driver_version);
-    caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && caps->vector_width == 16 && has_vnni();
+    caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && processor_has_byte_dot(caps->vector_width);
+    caps->narrow_byte_dot = caps->has_byte_dot && caps->vector_width == 8;
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");

@@ -24,7 +24,8 @@ typedef struct clf_device_caps {
     uint64_t base_alignment_bytes;
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
-    bool has_byte_dot;     /* a CPU with AVX512-VNNI, and a compiler that takes its instructions as they are written: cl/cpu/byte_dot.cl */
+    bool has_byte_dot;     /* a CPU with AVX512-VNNI or AVX2, and a compiler that takes their instructions as written: cl/cpu/byte_dot.cl */
+    bool narrow_byte_dot;  /* ... with AVX2, whose products of bytes are added in 16 bits */
     bool has_assembly;     /* a compiler that takes inline assembly, or refuses it without ending the process */
     bool small_units;      /* a compute unit is an execution unit, of which four hold as many work-items as one of other GPUs */
     bool slow_halves;      /* multiply-adds in half precision (cl_khr_fp16) take longer there than those of floats */

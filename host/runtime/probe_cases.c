@@ -62,8 +62,8 @@ static bool claims_byte_dot(const clf_device_caps *caps)
 static clf_probe_run run_byte_dot(const clf_device_caps *caps)
 {
     clf_kernel_spec spec = clfi_kernel_spec("probe_byte_dot.cl", "probe_byte_dot");
-    (void)caps;
     clfi_spec_int(&spec, "WIDTH", BYTE_LANES);
+    clfi_spec_int(&spec, "IS_NARROW_DOT", caps->narrow_byte_dot);
     return (clf_probe_run){spec, BYTE_ITEMS, 1, BYTE_ITEMS * BYTE_WORDS, BYTE_ITEMS * BYTE_LANES};
 }
 

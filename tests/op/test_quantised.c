@@ -200,8 +200,8 @@ static void test_matrix(void **state)
     for (int e = 0; e < 2; e++) {
         clf_context *context = precise_context("gemm=blocks", precisions[e]);
         for (size_t t = 0; context->device.caps.matrix_unit != CLFI_MATRIX_NONE && t < COUNT(types); t++) {
-            const quantised_case one = {.m = 41, .k = 512, .parts = 2, .n = {35, 24}, .type = {types[t], types[t]}, .has_bias = true,
-                                        .has_residual = true};
+            const quantised_case one = {
+                .m = 41, .k = 512, .parts = 2, .n = {35, 24}, .type = {types[t], types[t]}, .has_bias = true, .has_residual = true};
             check_case(context, &one, names[e], names[e], 0);
         }
         clf_context_destroy(context);
@@ -250,8 +250,8 @@ static void check_gated(const char *engine, clf_precision precision, int m)
                     }
                     const double want = (a > 0 ? a : 0) * b, a_error = rounding * a_terms, b_error = rounding * b_terms;
                     const double bound = a_error * (fabs(b) + b_error) + b_error * fabs(a);
-                    CHECK(within(y.value[i * N + j], want, bound), "gated %s: %d,%d: %.9g, want %.9g within %.3g",
-                          clfi_weight_type_info(types[t])->name, i, j, y.value[i * N + j], want, bound);
+                    CHECK(within(y.value[i * N + j], want, bound), "gated %s: %d rows, %d,%d: %.9g, want %.9g within %.3g",
+                          clfi_weight_type_info(types[t])->name, m, i, j, y.value[i * N + j], want, bound);
                 }
         }
         clfi_linear_destroy(linear);
@@ -316,6 +316,63 @@ static void test_extremes(void **state)
     }
 }
 
+/* Where a block's integers lie, and the byte that makes the largest of them. */
+static const struct {
+    clf_weight_type type;
+    int at, count;
+    unsigned char largest;
+} integers[] = {
+    {CLF_WEIGHT_Q8_0, 2, 32, 0x80}, {CLF_WEIGHT_Q4_0, 2, 16, 0xff},   {CLF_WEIGHT_Q4_1, 4, 16, 0xff},   {CLF_WEIGHT_Q5_0, 2, 20, 0xff},
+    {CLF_WEIGHT_Q5_1, 4, 20, 0xff}, {CLF_WEIGHT_Q4_K, 16, 128, 0xff}, {CLF_WEIGHT_Q5_K, 16, 160, 0xff}, {CLF_WEIGHT_Q6_K, 0, 192, 0xff},
+};
+
+/* Integers as large as they can be times numbers that round to the largest: sums of products in few bits must hold them. */
+static void test_largest(void **state)
+{
+    enum { M = 3, N = 32, K = 256 };
+    (void)state;
+    for (clf_precision precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision += 2) {
+        clf_context *context = precise_context("", precision);
+        for (size_t t = 0; t < (only_small_cases() ? 1 : COUNT(integers)); t++) {
+            const clf_weight_type_info *info = clfi_weight_type_info(integers[t].type);
+            const size_t blocks = (size_t)(N * K / info->block_weights), bytes = blocks * (size_t)info->block_bytes;
+            rng r = {13};
+            quantised w = make(context, integers[t].type, N, K, 0, &r);
+            unsigned char *data = malloc(bytes);
+            clf_linear *linear;
+            float x_values[M * K];
+            assert_non_null(data);
+            CHECK_OK(clfi_buffer_read(w.buffer, 0, data, bytes));
+            for (size_t i = 0; i < blocks; i++)
+                memset(data + i * (size_t)info->block_bytes + integers[t].at, integers[t].largest, (size_t)integers[t].count);
+            CHECK_OK(clfi_buffer_write(w.buffer, 0, data, bytes));
+            clfi_weight_decode_f64(integers[t].type, data, blocks, w.value);
+            for (int i = 0; i < M * K; i++)
+                x_values[i] = i < K || (i >= 2 * K && i % 2) ? 1.0f : -1.0f;
+            CHECK_OK(clfi_linear_create(context, 1, &w.view, NULL, &linear));
+            operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
+            operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+            CHECK_OK(clf_tensor_write(x.tensor, x_values, sizeof x_values));
+            CHECK_OK(clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), CLF_ACTIVATION_NONE, NULL, clfi_tensor_view(y.tensor)));
+            operand_read(&y, "largest");
+            for (int i = 0; i < M * N; i++) {
+                double want = 0, terms = 0;
+                for (int p = 0; p < K; p++) {
+                    want += (double)x_values[i / N * K + p] * w.value[i % N * K + p];
+                    terms += fabs(w.value[i % N * K + p]);
+                }
+                CHECK(within(y.value[i], want, 40 * rounding * terms), "largest %s: %d: %.9g, want %.9g", info->name, i, y.value[i], want);
+            }
+            clfi_linear_destroy(linear);
+            destroy(&w);
+            operand_destroy(&x);
+            operand_destroy(&y);
+            free(data);
+        }
+        clf_context_destroy(context);
+    }
+}
+
 /* Every device has one engine that takes every type. */
 static void test_some_engine(void **state)
 {
@@ -363,8 +420,8 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear), cmocka_unit_test(test_gated),  cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_extremes),    cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear),  cmocka_unit_test(test_gated), cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_extremes),    cmocka_unit_test(test_largest), cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
