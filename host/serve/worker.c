@@ -40,12 +40,18 @@ static void set_state(srv_worker *worker, srv_worker_state state, clf_status sta
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void note_memory(srv_worker *worker)
+static double held_bytes(const clf_context *context)
 {
     clf_context_stats stats;
-    clf_context_get_stats(worker->params.context, &stats);
+    clf_context_get_stats(context, &stats);
+    return (double)stats.device_bytes + (double)stats.mapped_bytes;
+}
+
+static void note_memory(srv_worker *worker)
+{
+    const double bytes = held_bytes(worker->params.context);
     pthread_mutex_lock(&worker->lock);
-    worker->device_bytes = (double)stats.device_bytes + (double)stats.mapped_bytes;
+    worker->device_bytes = bytes;
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -60,32 +66,32 @@ static void tell(const srv_worker *worker, const char *text)
     p->log(p->log_user, line);
 }
 
-static double planned_bytes(const clf_model *model, size_t rows)
-{
-    const clf_memory_plan *plan = clf_model_get_memory_plan(model);
-    return (double)plan->weight_bytes + (double)plan->scratch_bytes + (double)plan->cache_bytes * (double)rows;
-}
+/* What an engine takes of its device: `held` bytes lie there once it is loaded, keys and values of `rows` tokens among them. */
+typedef struct engine_memory {
+    double held, cache, passes;
+    size_t rows;
+} engine_memory;
 
-static void tell_loaded(const srv_worker *worker, const srv_model *model, const clf_model *opened, double load, double warm)
+static void tell_loaded(const srv_worker *worker, const srv_model *model, const engine_memory *memory, double load, double warm)
 {
-    const clf_memory_plan *plan = clf_model_get_memory_plan(opened);
     char line[320], texts[80] = "";
-    if (model->room)
-        snprintf(texts, sizeof texts, ", keys and values of %zu tokens %.0f MB", model->room,
-                 (double)model->room * (double)plan->cache_bytes / 1e6);
+    if (memory->rows)
+        snprintf(texts, sizeof texts, ", keys and values of %zu tokens %.0f MB", memory->rows, memory->cache / 1e6);
     snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB%s", model->id,
-             srv_task_word(model->tasks), load, warm, (double)plan->weight_bytes / 1e6, (double)plan->scratch_bytes / 1e6, texts);
+             srv_task_word(model->tasks), load, warm, (memory->held - memory->cache) / 1e6, memory->passes / 1e6, texts);
     tell(worker, line);
 }
 
 /* The devices share requests, so that the one with the least room limits each text. */
-static clf_status open_texts(const srv_worker *worker, srv_model *model, worker_engine *out)
+static clf_status open_texts(const srv_worker *worker, srv_model *model, worker_engine *out, engine_memory *memory)
 {
     const srv_worker_params *p = &worker->params;
     srv_texts_room room;
     CLF_TRY(srv_texts_plan(out->session, &p->limits, &room));
     if (model->room == 0 || room.rows < model->room)
         model->room = room.rows;
+    memory->rows = room.rows;
+    memory->cache = (double)room.rows * (double)clf_model_get_memory_plan(out->own ? out->own : model->model)->cache_bytes;
     return srv_texts_lane_create(model, out->session, p->queue, p->metrics, &room, p->device != NULL, &out->texts);
 }
 
@@ -93,6 +99,8 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
 {
     const srv_worker_params *p = &worker->params;
     const uint64_t start = clfi_now_ns();
+    const double before = held_bytes(p->context);
+    engine_memory memory = {.rows = 0};
     if (model->tasks)
         CLF_TRY(clf_model_open(p->context, model->path, &p->model_params, &out->own));
     else
@@ -102,12 +110,14 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
     if (model->tasks & (SRV_TASK_EMBED | SRV_TASK_RERANK | SRV_TASK_PREDICT))
         CLF_TRY(srv_rows_lanes_create(model, out->session, p->queue, p->metrics, clfi_batch_tokens(p->context), &out->rows));
     if (model->tasks & SRV_TASK_COMPLETE)
-        CLF_TRY(open_texts(worker, model, out));
+        CLF_TRY(open_texts(worker, model, out, &memory));
+    memory.passes = (double)clf_model_get_memory_plan(opened)->scratch_bytes;
+    memory.held = held_bytes(p->context) - before;
     if (!out->own)
-        model->planned_bytes = planned_bytes(opened, model->room);
+        model->planned_bytes = memory.held + memory.passes;
     const uint64_t loaded = clfi_now_ns();
     CLF_TRY(srv_warm_up(model, out->session));
-    tell_loaded(worker, model, opened, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);
+    tell_loaded(worker, model, &memory, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);
     return CLF_OK;
 }
 
