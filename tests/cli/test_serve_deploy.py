@@ -3,6 +3,7 @@
 """The examples of host/serve/deploy: they parse, their command lines are ones that the program takes, and their packages are README's.
 test_serve_deploy.py PROGRAM DATA"""
 import configparser
+import json
 import os
 import re
 import shlex
@@ -43,4 +44,16 @@ for name in ("nginx.conf", "haproxy.cfg", "Caddyfile"):
         fail(name)
 if "GET /health" not in read("host", "serve", "deploy", "haproxy.cfg"):
     fail("haproxy.cfg does not ask for /health")
+routes = {"kubernetes.yaml": "/health", "compose.yaml": "Containerfile", "litellm.yaml": "http://127.0.0.1:8080/v1"}
+for name, needed in routes.items():
+    text = read("host", "serve", "deploy", name)
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    odd = [line for line in lines if (len(line) - len(line.lstrip())) % 2 or "\t" in line or not re.match(r"\s*(- |[\w./-]+:|---$)", line)]
+    if odd or needed not in text or any(text.count(a) != text.count(b) for a, b in ("{}", "[]", '""')):
+        fail(f"{name}: no YAML, or without {needed}: {odd}")
+    for found in re.findall(r"^\s*(?:args|command): (\[\"serve\".*\])$", text, re.M):
+        if not takes(json.loads(found)):
+            fail(name, found)
+    if name != "litellm.yaml" and '"serve"' not in text:
+        fail(f"{name} starts no server")
 finish()
