@@ -118,6 +118,8 @@ static clf_status read_sentence(clf_model *model, const char *directory, bool ha
     if (can_generate(model)) {
         CLF_TRY(clfi_generation_config_check(&model->generation, network->target.vocabulary, network->decoder.has_source));
         *sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
+        if (network->encoder.layers > 0 && !network->source.trained) /* T5 without n_positions: the tokenizer knows its length */
+            CLF_TRY(clfi_tokenizer_length_read(directory, &sentence->max_tokens));
     } else {
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, sentence));
         if (sentence->has_modules)

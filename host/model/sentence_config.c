@@ -206,17 +206,15 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
 }
 
 /* transformers reads max_len, the older name, where model_max_length is not there. */
-static clf_status read_max_tokens(const char *network, const json_t *settings, const char *name, int64_t *out)
+clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out)
 {
     static const char file[] = "tokenizer_config.json";
     json_t *json;
     *out = 0;
-    CLF_TRY(clfi_json_read_in(network, file, NULL, &json));
+    CLF_TRY(clfi_json_read_in(directory, file, NULL, &json));
     const char *key = json_object_get(json, "model_max_length") ? "model_max_length" : "max_len";
-    clf_status st = json ? clfi_length_read(json, file, key, out) : CLF_OK;
+    const clf_status st = json ? clfi_length_read(json, file, key, out) : CLF_OK;
     json_decref(json);
-    if (st == CLF_OK && settings)
-        st = clfi_transformer_settings_length(settings, name, out);
     return st;
 }
 
@@ -251,7 +249,9 @@ static clf_status read_network(const char *directory, clf_sentence_config *confi
     if (st == CLF_OK)
         st = read_inputs(network, &config->lacks_types);
     if (st == CLF_OK)
-        st = read_max_tokens(network, settings, name, &config->max_tokens);
+        st = clfi_tokenizer_length_read(network, &config->max_tokens);
+    if (st == CLF_OK && settings)
+        st = clfi_transformer_settings_length(settings, name, &config->max_tokens);
     json_decref(settings);
     free(network);
     return st;

@@ -45,6 +45,9 @@ clf_status clfi_sentence_place(const char *directory, char **out);
  * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 
+/* model_max_length of the directory's tokenizer_config.json, the longest text in tokens; 0: none, or beyond every text. IO, FORMAT. */
+clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out);
+
 /* A Dense module's activation_function by its last part: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one, named. */
 clf_status clfi_sentence_activation(const char *name, const char *where, clf_activation *out);
 

@@ -223,7 +223,7 @@ def check_languages():
 
 
 def check_long(folder):
-    """T5 reads texts of any length; those beyond n_positions are told, and translated all the same."""
+    """T5 reads texts of any length; those beyond n_positions, or else model_max_length, are told, and translated all the same."""
     copy = os.path.join(folder, "long")
     shutil.copytree(os.path.join(families, "t5"), copy, copy_function=shutil.copyfile)
     text = "the cat sat, the cat sat! the dog ran"
@@ -237,6 +237,12 @@ def check_long(folder):
         logits = run("logits", copy, text, "-o", os.path.join(folder, "long.npy"))
         if (f"1 text was longer than the {positions} tokens" in logits.stderr) != is_told:
             fail(f"logits of {length} tokens with n_positions {positions}: {logits.stderr}")
+    change_json(os.path.join(copy, "config.json"), lambda config: config.pop("n_positions"))
+    with open(os.path.join(copy, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"model_max_length": length - 2}, file)
+    long = run("translate", copy, text, "-n", "3")
+    if long.stdout != done.stdout or f"1 text was longer than the {length - 2} tokens" not in long.stderr:
+        fail(f"{length} tokens with model_max_length {length - 2}: {long.stdout} {long.stderr}")
 
 
 def check_clean_up(folder):
