@@ -472,6 +472,9 @@ static clf_status refresh(clf_scheduler *s)
     s->choice.read_bytes = read_bytes;
     for (size_t i = 0; i < s->active; i++)
         s->running[i]->given = 0;
+    clfi_prefixes_clear(&s->prefixes); /* their tokens are gone */
+    if (s->params.cache_rows)
+        CLF_TRY(hold_cache(s));
     if (s->session->model->network->config.decoder.has_source)
         CLF_TRY(clfi_decode_sources(s->session->decoding, s->inputs, list_sources(s, 0, s->inputs)));
     if (s->active > 0)

@@ -123,9 +123,10 @@ bool clfi_context_recover(clf_context *context, clf_status *st)
     if (*st != CLF_OK)
         return false;
     clfi_reason_restore(reason);
-    clfi_log(context, CLF_LOG_ERROR, "device lost: %s; it was opened again", clf_last_error());
     if (context->on_loss)
         context->on_loss(context->on_loss_user);
+    else
+        clfi_log(context, CLF_LOG_ERROR, "device lost: %s; it was opened again", clf_last_error());
     return true;
 }
 
