@@ -23,7 +23,7 @@ typedef struct block_piece {
     float factor[2], minimum[2];
 } block_piece;
 
-/* Where the first run of piece `part` begins in its block. */
+/* Index of the first weight of piece `part` in its block. */
 inline uint run_column(uint part)
 {
     return BLOCKS == BLOCKS_Q6_K ? part / 4 * 128 + part % 4 * 16 : HAS_GROUPS ? part / 2 * 64 + part % 2 * 16 : 0;

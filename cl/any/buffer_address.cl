@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a buffer lies on a device whose buffers stay where they are. */
+/* Returns a buffer's address, for devices whose buffers never move. */
 __kernel void buffer_address(__global uchar *buffer, __global ulong *addresses, int at)
 {
     addresses[at] = (ulong)buffer;

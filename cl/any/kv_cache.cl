@@ -14,7 +14,7 @@
 #define LOAD_VECTOR PASTE(vector_, LOAD_FROM)
 #define STORE_VECTOR PASTE(vector_, STORE_TO)
 
-/* Where a [H,N,D] operand lies; strides in elements. */
+/* Offset and strides of a [H,N,D] operand, in elements. */
 typedef struct head_layout {
     long offset, head_stride, stride;
 } head_layout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with each row of a result: a work-item reads one row. */
+/* Flags the rows of a result that hold a number that is not finite, or one that is not 0. One work-item per row. */
 #ifndef FLAG_NOT_FINITE
 #error "FLAG_NOT_FINITE: the bit of a row that holds a NaN or an infinity"
 #endif

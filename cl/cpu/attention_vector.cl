@@ -30,7 +30,7 @@
 #define LANE_INDEX (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define MINUS_INFINITY ((float16)(-INFINITY))
 
-/* What a lane of a block's score may see and what is added to it; nothing else about masks reaches the inner kernels. */
+/* Masks and biases of a block of scores, by lane. The inner functions see nothing else of masks. */
 typedef struct block_masks {
     __global const uchar *key_mask; /* of the sequence's first key */
     int key_mask_stride;

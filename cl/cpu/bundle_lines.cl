@@ -7,7 +7,7 @@
 #error "WIDTH: 16, the rows of a bundle"
 #endif
 
-/* Where in a group, behind its scales, the lines begin. */
+/* Offset of the lines in a group, behind its scales. */
 #define LINES_AT (SCALES_BYTES + FIFTH_BYTES)
 
 #if HAS_FIFTH_BITS
@@ -69,7 +69,7 @@ inline floatv unit_half(__global const uchar *unit, int index)
 
 #define LINES_16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
-/* What a group adds to each weight, times its scale of the unit; of types that store it, m and t. */
+/* Whether a group adds a shift to each weight, times its scale of the unit. Types that store the shift have m and t. */
 #define HAS_SHIFT (HAS_MINIMUM || (ZERO && !IS_BYTES))
 
 inline floatv group_scale(floatv d, __global const uchar *group, int part)

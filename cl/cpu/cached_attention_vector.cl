@@ -168,7 +168,7 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
 }
 #endif
 
-/* What a part leaves: HEAD mixed values, then these. */
+/* The record of a part of the keys: HEAD mixed values, then these two. */
 #define PART_MAXIMUM HEAD
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)

@@ -8,7 +8,7 @@
 #define CLEAR(i, v) low[i][v] = high[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 
-/* Where nibbles become floats in place, x is multiplied by PLACES, once for all rows of the weight. */
+/* IS_IN_PLACE: nibbles become floats where they stand, and so scaled; x is multiplied by PLACES once for all rows of the weight. */
 #if IS_IN_PLACE
 #define LOAD_LINE(j, v)                                           \
     low_weight[v] = LOW_IN_PLACE(quad(group[v], j), (j) % 4);     \

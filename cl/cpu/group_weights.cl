@@ -20,7 +20,7 @@
     EACH_VECTOR(LOAD_FACTORS, 0)   \
     EACH_VECTOR(LOAD_SHIFT, 0)
 
-/* Of the columns line and line + 16. */
+/* Weights of the columns line and line + 16. */
 #define LOW_WEIGHT(v) WEIGHT(low_line(LINE_ARGUMENTS(group[v], fifth[v]), line), low_factor[v], shift[v])
 #define HIGH_WEIGHT(v) WEIGHT(high_line(LINE_ARGUMENTS(group[v], fifth[v]), line), high_factor[v], shift[v])
 

@@ -19,7 +19,7 @@
 ROW_REDUCTION(group_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
 ROW_SUM(group_sum, float, CLK_LOCAL_MEM_FENCE)
 
-/* What a part leaves: HEAD mixed values, then these. */
+/* The record of a part of the keys: HEAD mixed values, then these two. */
 #define PART_MAXIMUM HEAD
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
@@ -75,7 +75,7 @@ inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, _
     return start;
 }
 
-/* Where they lie in a graph's local memory. */
+/* Their offsets in a graph's local memory, in bytes. */
 #define MIXED_AT ((HEAD + 3) / 4 * 16)
 #define WEIGHTS_AT (MIXED_AT + (TEAMS * HEAD + 3) / 4 * 16)
 #define SCRATCH_AT (WEIGHTS_AT + WG * 4)

@@ -69,7 +69,7 @@
 DEFINE_FETCH(fetch_a, A_T, LOAD_A, A_READS, IS_A_K_INNER)
 DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS, IS_B_K_INNER)
 
-/* What local memory holds. */
+/* Type of the elements in local memory. */
 #if IS_HALF
 typedef half real;
 typedef half4 real4;

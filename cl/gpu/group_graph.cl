@@ -8,8 +8,8 @@
 #error "EACH_PART(F): F(0) F(1) ... for every part; GROUP: work-items of a group; SPACE_BYTES: of local memory; HAS_PTX: NVIDIA's assembler"
 #endif
 
-/* What this item, and those that it met at a barrier, wrote is seen by the whole device, and what it reads from here on is what others
- * wrote before. OpenCL C 1.2 has no such fence: NVIDIA's mem_fence holds for a work-group alone (with it, groups read stale values). */
+/* Fence for the whole device: it publishes what this item, and those that it met at a barrier, wrote, and later reads see what others
+ * published. OpenCL C 1.2 has no such fence: NVIDIA's mem_fence holds for a work-group alone (with it, groups read stale values). */
 #if HAS_PTX || defined(__NVPTX__)
 #define IS_NVIDIA 1
 #define DEVICE_FENCE() asm volatile("membar.gl;" : : : "memory")

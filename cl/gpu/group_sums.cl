@@ -16,7 +16,7 @@
 #define SUM_SPACE (SUMS * SUM_PITCH + 8 * SUMS)
 #endif
 
-/* What the items leave for sum i; then, behind group_sums_meet, item i < SUMS takes its sum. space: SUM_SPACE floats. */
+/* Stores an item's addend of sum i. After group_sums_meet, item i < SUMS reads the sum. space: SUM_SPACE floats. */
 #if HAS_SUBGROUPS
 #define GROUP_SUM_LEAVE(space, i, value)                                     \
     {                                                                        \

@@ -41,7 +41,7 @@ typedef struct place {
     uint line, k;
 } place;
 
-/* Where register r of A belongs. */
+/* Row and column of register r of A. */
 static inline place place_of_a(uint lane, uint r)
 {
 #if UNIT == NVIDIA_BF16
@@ -61,7 +61,7 @@ static inline place place_of_a(uint lane, uint r)
 #endif
 }
 
-/* Where register r of B belongs. */
+/* Row and column of register r of B. */
 static inline place place_of_b(uint lane, uint r)
 {
 #if IS_NVIDIA

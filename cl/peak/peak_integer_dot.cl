@@ -9,8 +9,8 @@
 #error "IS_BUILT_IN: 1 the function of the extension, 0 plain arithmetic, which some compilers turn into better code"
 #endif
 
-/* Where there is no such function, for compilers that only look at the kernel, both are plain. Before OpenCL C 3.0 it is there
- * undeclared. */
+/* Compilers that only check the kernel may lack the built-in function; both forms are plain products then. Before OpenCL C 3.0 drivers
+ * have the function but do not declare it. */
 #if IS_BUILT_IN && (defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed))
 #if !defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
 int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint a, uint b);

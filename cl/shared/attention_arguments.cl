@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fused attention kernels share: their macros and parameters, and where a work-group's tile and head lie. */
+/* Shared by the fused attention kernels: their macros and parameters, and the tile and head of a work-group. */
 #include "types.cl"
 #include "softmax_exp.cl"
 #include "attention_tile.cl"

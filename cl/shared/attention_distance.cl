@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What attention makes of the distance between a query and a key: windows and biases. `place` is the query's among the keys of its
+/* Windows and biases by the distance between a query and a key. `place` is the query's among the keys of its
  * sequence; sums stay within int whatever place, window and key are. */
 #if !defined HAS_WINDOW || !defined HAS_BIAS
 #error "HAS_WINDOW: 1 where keys `window` or more places from the query are masked; HAS_BIAS: 1 where scores have a bias by distance"

@@ -2,7 +2,7 @@
 /* Masks of attention as bits (host/op/attention_keep.h packs them): bit i of word (t, j) says whether query 32 t + i may use key j. */
 #define KEEP_QUERIES 32
 
-/* Where the words of a sequence and head begin, and how far the blocks of 32 queries are apart (0: all queries have the same). */
+/* Strides of the words: by sequence, by head, and by block of 32 queries (0: all queries have the same). */
 typedef struct keep_strides {
     long batch, head, block;
     int heads, unused; /* of a sequence, as the words count them; some drivers count a struct without the padding at its end */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the attention kernels share: the tile list and the policies for rows without a usable key. The host writes both (kernel/attention.h,
+/* The tile list and the policies for rows without a usable key. All attention kernels share them. The host writes both (kernel/attention.h,
  * clf_empty_rows). */
 typedef struct attention_tile {
     int q_row;    /* first query, as a row of the packed queries */

@@ -33,7 +33,7 @@
 #define FIRST_KEY(count, window) 0
 #endif
 
-/* Where everything lies, by value from the host; strides in elements. */
+/* Offsets and strides of all operands, in elements, passed by value from the host. */
 typedef struct cached_layout {
     long q_offset, q_head_stride, q_stride;
     long k_offset, k_head_stride, k_stride;
@@ -43,7 +43,7 @@ typedef struct cached_layout {
     long bias_offset, bias_stride, bias_reach;
 } cached_layout;
 
-/* What is added to the score of key j of a query that is the last of its keys, at place `last`: bias[h, reach + j - last], the first
+/* Bias of the score of key j for a query that is the last of its keys, at place `last`: bias[h, reach + j - last], the first
  * beyond the reach too. */
 #if HAS_BIAS
 #define BIASED(score, at, bias, h, j, last)                                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels of the embedding lookup share: y[t,:] = scale * table0[ids0[t],:] + table1[ids1[t],:] + table2[ids2[t],:] for TERMS
+/* Shared by the kernels of the embedding lookup: y[t,:] = scale * table0[ids0[t],:] + table1[ids1[t],:] + table2[ids2[t],:] for TERMS
  * tables. An id outside its table is clamped: it gives a wrong row, never a read outside. A table in blocks of rows is looked up block by
  * block: a launch writes the tokens whose rows all lie in the blocks that it was given. */
 #include "types.cl"
@@ -11,8 +11,8 @@
 #error "IS_SPLIT: 1 = some table comes in blocks of rows"
 #endif
 
-/* Where a table, or a block of its rows, lies, by value from the host: its first element, the distance of its rows, the first row's number
- * and that of all rows of the table; the same for its ids. */
+/* A table, or a block of its rows, by value from the host: offset and stride in elements, the number and index of the block's rows, the
+ * number of all rows of the table, and the same for its ids. */
 typedef struct table_layout {
     long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all GEMM kernels share: batch offsets, the parameters that describe the result, and its epilogue
+/* Shared by all GEMM kernels: batch offsets, the parameters that describe the result, and its epilogue
  * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATE (activate_x); HAS_BIAS, HAS_RESIDUAL,
  * HAS_BLOCKS (columns of c in blocks), HAS_BATCH: options of the program, or questions that the kernel asks (result_parts.cl). */
 #include "types.cl"
@@ -27,7 +27,7 @@
 #define C_ROW(batch, row) (c_offset + batch_offset(batch, batch_size, c_batch_stride) + (row) * c_row_stride)
 #define R_ROW(batch, row) (r_offset + batch_offset(batch, batch_size, r_batch_stride) + (row) * r_row_stride)
 
-/* Where column n lies in a row of the result. */
+/* Offset of column n in a row of the result. */
 inline long result_column(int n, long column_stride, int column_block, long block_stride)
 {
     if (HAS_BLOCKS) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What launch graphs (cl/cpu/launch_graph.cl, cl/gpu/group_graph.cl) share with the host (host/runtime/recording.c and launch_graph.c): the
- * words of a record, and of the place where work-groups meet. */
+/* The words of a launch graph's record, and of the barrier between work-groups. Launch graphs (cl/cpu/launch_graph.cl,
+ * cl/gpu/group_graph.cl) and the host (host/runtime/recording.c and launch_graph.c) share them. */
 
-/* A launch's record: how many bytes it has, which part it is, how many items or work-groups there are in each dimension, how many of them
- * were taken, whether they are work-groups; behind these words lie the part's arguments, buffers as their addresses. */
+/* A launch's record: its size in bytes, the index of its part, the number of items or work-groups in each dimension, how many of them were
+ * taken, and whether they are work-groups. The part's arguments follow these words; buffers are addresses there. */
 enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5, IS_GROUP = 6 };
 
 /* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited long, whether a wait had no

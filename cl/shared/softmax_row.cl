@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the softmax kernels share: finding a row and its masks, reading a score, and the weights of rows without a usable key.
+/* Shared by the softmax kernels: finding a row and its masks, reading a score, and the weights of rows without a usable key.
  * Lengths and causality keep a prefix of the keys, so they shorten the row; the other masks replace a score by -inf. */
 #include "types.cl"
 #include "axes.cl"
@@ -107,7 +107,7 @@ inline float row_score(const softmax_row *r, const key_strides *strides, float s
     return s;
 }
 
-/* What is subtracted from scores: their maximum, or 0 where there is none. */
+/* The shift that is subtracted from scores: their maximum, or 0 where there is none. */
 inline float row_shift(float maximum)
 {
     return maximum == -INFINITY ? 0.0f : maximum;

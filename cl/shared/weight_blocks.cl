@@ -44,7 +44,7 @@
 #define NIBBLES_AT                                                                                                         \
     (BLOCKS == BLOCKS_Q4_0 ? 2 : BLOCKS == BLOCKS_Q4_1 ? 4 : BLOCKS == BLOCKS_Q5_0 ? 6 : BLOCKS == BLOCKS_Q5_1 ? 8 :      \
      BLOCKS == BLOCKS_Q4_K ? 16 : BLOCKS == BLOCKS_Q5_K ? 48 : 0)
-/* What is taken from stored integers that have no sign. */
+/* Zero point: subtracted from stored integers that have no sign. */
 #define ZERO (BLOCKS == BLOCKS_Q4_0 ? 8 : BLOCKS == BLOCKS_Q5_0 ? 16 : BLOCKS == BLOCKS_Q6_K ? 32 : 0)
 
 inline float block_half(__global const uchar *block, int at)

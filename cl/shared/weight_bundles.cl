@@ -13,7 +13,7 @@
 #define SCALES_BYTES (!HAS_GROUPS ? 0 : 2 * BUNDLE) /* s and t, or two s */
 #define FIFTH_BYTES (HAS_FIFTH_BITS ? 4 * BUNDLE : 0)
 #define GROUP_BYTES (SCALES_BYTES + FIFTH_BYTES + (IS_BYTES ? 32 : 16) * BUNDLE)
-/* Where column j of a group lies, behind its scales and fifth bits. */
+/* Byte offset of column j of a group, counted from the end of its scales and fifth bits. */
 #define LINE_BYTE(j, lane) ((j) / 4 * 4 * BUNDLE + 4 * (lane) + (j) % 4)
 #define HEAD_BYTES (2 * BUNDLE * (1 + HAS_MINIMUM))
 #define UNIT_BYTES (HEAD_BYTES + UNIT_GROUPS * GROUP_BYTES)
