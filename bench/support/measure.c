@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs here share. */
+/* Shared by the benchmark programs. */
 #include "support/measure.h"
 
 #include <math.h>

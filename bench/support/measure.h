@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs here share: options, and a workload of the catalogue verified, timed and described. They exit with a message on
- * failure: a benchmark has nothing to clean up. */
+/* Shared by the benchmark programs: options, and a workload of the catalogue verified, timed and described. They exit with a message on
+ * failure, since a benchmark has nothing to clean up. */
 #ifndef CLF_BENCH_MEASURE_H
 #define CLF_BENCH_MEASURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside a workload, measured in turns with it: OpenBLAS on the host beside linear layers, and the workload's own peer (a copy
+/* Peers of a workload, measured in turns with it: OpenBLAS on the host beside linear layers, and the workload's own peer (a copy
  * of as many bytes, a plain product of the same sizes) on the same device and engine, verified before it is timed. */
 #ifndef CLF_BENCH_PEER_H
 #define CLF_BENCH_PEER_H

@@ -18,7 +18,7 @@
 #include "io/gguf_convert.h"
 #include "model/gguf_export.h"
 
-/* What is converted stays: weights lose by it. A GGUF file may lie in the folder of its model. */
+/* Checks that the output does not replace the model: weights lose precision. A GGUF file may lie in the folder of its model. */
 static clf_status check_is_other(const char *from, const char *to)
 {
     bool is_directory;

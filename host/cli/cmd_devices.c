@@ -19,7 +19,7 @@
 #include "runtime/launch_budget.h"
 #include "runtime/probe.h"
 
-/* What clformer tune left for a device. */
+/* State of clformer tune's results for a device. */
 typedef struct tuned_state {
     bool is_tuned;        /* a context would use it */
     char note[512];       /* why not, though there is something; "" otherwise */
@@ -66,7 +66,7 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     return st;
 }
 
-/* What the device says it can and what it computes right; "": not asked. */
+/* Results of the probes: claims of the device, and what it computes right; "": not asked. */
 typedef struct probe_answers {
     char text[CLFI_PROBE_COUNT][160];
 } probe_answers;
@@ -99,7 +99,7 @@ static void precisions_text(const clf_device_caps *caps, const probe_answers *pr
     cli_precisions_text(found, out, size);
 }
 
-/* What is remembered as left out there, a line for each. */
+/* Prints the kernels remembered as left out on a device, one line each. */
 static void print_left_out(const clf_device_info *d, const char *title)
 {
     clf_str lines = CLF_STR_INIT;

@@ -124,7 +124,7 @@ done:
     return st;
 }
 
-/* Where --window is not given. Shards of one file may be made by machines of different devices: all come to the same. */
+/* Chooses the window if --window is not given. Machines with different devices may make shards of one file; all choose the same. */
 static clf_status choose_window(const cli_session *session, const embed_options *o, const cli_ranks *ranks, cli_inputs *inputs)
 {
     size_t rank, ranked;
@@ -179,13 +179,13 @@ static bool is_regular(const char *path)
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* What a run may leave something beside. */
+/* Whether a run may put a sidecar beside this output. */
 static bool is_regular_or_new(const char *path)
 {
     return path && strcmp(path, "-") != 0 && (is_regular(path) || access(path, F_OK) != 0);
 }
 
-/* What goes with what. */
+/* Checks the combination of options. */
 static clf_status check_options(embed_options *o, bool has_texts)
 {
     if (o->file && strcmp(o->file, "-") != 0 && access(o->file, R_OK) != 0)

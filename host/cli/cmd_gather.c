@@ -108,7 +108,7 @@ static bool is_same_file(const char *path, const struct stat *other)
     return stat(path, &info) == 0 && info.st_dev == other->st_dev && info.st_ino == other->st_ino;
 }
 
-/* What is read must not be what is written, under whatever name: neither the output nor the fingerprint beside it. */
+/* Checks that neither the output nor the fingerprint beside it is one of the inputs, under any name. */
 static clf_status check_output(const char *output, const char *manifest, const gathering *g)
 {
     struct stat info;

@@ -86,7 +86,7 @@ static clf_status append_template(cli_info_rows *info, json_t *list, const clf_t
     return st;
 }
 
-/* Whose chains they are: of files that transformers 5 made, those of the tokenizer's class. */
+/* Adds the source of the tokenizer's parts: files that transformers 5 made use those of the tokenizer's class. */
 static clf_status add_origin(cli_info_rows *info, const clf_tokenizer *tokenizer)
 {
     clf_str text = CLF_STR_INIT;
@@ -178,7 +178,7 @@ static clf_status add_unread(cli_info_rows *info, const char *name, const clf_di
     return CLF_OK;
 }
 
-/* What is followed, what changes no number, and what nothing reads. */
+/* Adds the account of the model's files and keys: followed, harmless, or read by nothing. */
 static clf_status add_account(cli_info_rows *info, const clf_model *model, const char *path)
 {
     clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
@@ -235,7 +235,7 @@ static void add_labels(cli_info_rows *info, const clf_model *model)
         cli_info_text(info, "problem", problems[clf_model_problem(model)]);
 }
 
-/* What the model was trained for, where its card tells. */
+/* Adds the languages that the model was trained for, if its card names them. */
 static clf_status add_languages(cli_info_rows *info, const char *path)
 {
     json_t *languages;

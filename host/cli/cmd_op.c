@@ -155,7 +155,7 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     return status;
 }
 
-/* Where the name is a choice of an op's option, such as a score of attention: which op and option. */
+/* Finds the op and option that have `name` as a choice, such as a score of attention. */
 static bool find_choice(const char *name, const op_row **out_row, const char **out_option)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -45,7 +45,7 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     return CLF_OK;
 }
 
-/* Of a file, a pipe or, for "-", standard input; *out_name: what messages call it. */
+/* Reads a file, a pipe or, for "-", standard input. *out_name: its name in messages. */
 static clf_status read_text(const char *file, clf_str *out, const char **out_name)
 {
     const bool is_stdin = strcmp(file, "-") == 0;

@@ -39,7 +39,7 @@ typedef struct search_options {
     int no_keep;
 } search_options;
 
-/* What this process has of the corpus: all of it, if it is alone. */
+/* This process's part of the corpus; all of it if it is alone. */
 typedef struct corpus_part {
     cli_corpus corpus;
     int64_t first;   /* row 0's index in the corpus, */
@@ -188,7 +188,7 @@ static clf_status find_hits(const cli_session *session, clf_similarity similarit
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-/* What a hit says of its text's place and fields. */
+/* Adds the place and the fields of a hit's text. */
 static clf_status add_origin(const cli_corpus *corpus, const search_options *search, size_t index, json_t *hit, bool *is_whole)
 {
     const cli_place *place = index < corpus->texts ? &corpus->places[index] : NULL;
@@ -243,7 +243,7 @@ static clf_status append_field(const json_t *fields, const char *name, clf_str *
     return json_is_integer(value) ? clfi_str_appendf(out, "%s=%lld ", name, (long long)json_integer_value(value)) : CLF_OK;
 }
 
-/* What stands before a hit's text: its file and line, then the fields "id" and "path". */
+/* Text before a hit: its file and line, then the fields "id" and "path". */
 static clf_status origin_text(const cli_corpus *corpus, const search_options *search, int64_t index, clf_str *out)
 {
     const long long number = (long long)number_of(corpus, search, index) + 1;

@@ -116,7 +116,7 @@ static bool has_case(const clfi_workload_list *list, const clf_engine_table *tab
     return offered;
 }
 
-/* What it means that no case of this op was for an engine. */
+/* Reasons why an engine had no case of an op. */
 typedef enum absence { ABSENCE_OF_DEVICE, ABSENCE_OF_OP, ABSENCE_OF_CASES } absence;
 
 static absence explain_absence(const clfi_workload_list *list, const clf_engine_table *table, clf_context *context, const char *engine,

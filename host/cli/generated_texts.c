@@ -18,7 +18,7 @@
 #include "console/terminal.h"
 #include "model/model.h"
 
-/* What is known of one prompt's text. */
+/* State of one prompt's text. */
 typedef struct answer {
     clf_str text;
     int32_t *tokens;
@@ -93,7 +93,7 @@ static clf_status print_ready(job *j)
     return CLF_OK;
 }
 
-/* Where lines are printed whole, those of texts that were interrupted, too: they have begun in the prompts' order. */
+/* Prints the interrupted texts where lines are printed whole; texts begin in the prompts' order. */
 static clf_status print_interrupted(job *j)
 {
     size_t whole = j->before + j->printed, begun = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a language model makes of each prompt, printed as it comes. */
+/* Prints a language model's text for each prompt as it comes. */
 #ifndef CLFI_CLI_GENERATED_TEXTS_H
 #define CLFI_CLI_GENERATED_TEXTS_H
 
 #include "cli/generation.h"
 #include "jobs/session.h"
 
-/* What a command of prompts was given. */
+/* Options and prompts of a command. */
 typedef struct cli_generating {
     cli_generation options;
     const char *file; /* of prompts; NULL: the argument behind the model */

@@ -20,7 +20,7 @@ typedef struct cli_generation {
         .max_tokens = 128, .top_p = 1, .beams = 1 \
     }
 
-/* What a text becomes. */
+/* Options for turning a text into tokens. */
 #define CLI_GENERATION_OPTIONS(g)                                                                                                   \
     {"no-special", 0, NULL, "control tokens written in a text are text like any other", CLI_FLAG, &(g).no_special},                 \
     {                                                                                                                               \

@@ -101,7 +101,7 @@ static const char *last_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of a folder of .icd files, or of one such file in its place. */
+/* Whether a folder of .icd files, or one such file in its place, names a driver. */
 static bool holds_driver(const char *folder, const char *beginning)
 {
     DIR *entries = folder ? opendir(folder) : NULL;
@@ -199,7 +199,7 @@ static clf_status hint_kernel(const cli_gpu_places *places, const char *device, 
                             device, generation->name, generation->kernel / 100, generation->kernel % 100, places->release);
 }
 
-/* Where the node is missing: a container that was not given it. */
+/* Hints at a missing node: a container was not given it. */
 static clf_status hint_node(const char *dri, const char *node, clf_str *hints)
 {
     char path[PATH_BYTES];

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* Where the kernel and OpenCL's loader say what there is; tests show others. */
+/* Places in which the kernel and OpenCL's loader list devices; tests use others. */
 typedef struct cli_gpu_places {
     const char *drm;            /* /sys/class/drm: renderD*, with device/vendor below */
     const char *dri;            /* /dev/dri: the nodes of the same names */

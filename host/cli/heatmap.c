@@ -221,7 +221,7 @@ static void draw_bar(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_lay
     draw_ticks(pen, l, map->scale, top, &b);
 }
 
-/* What stands above a matrix. top: the value of its darkest colour; y: the matrix begins there. */
+/* Heading of a matrix. top: the value of its darkest colour; y: top of the matrix. */
 typedef struct heading {
     const char *name;
     float top;
@@ -278,7 +278,7 @@ clf_status cli_heatmap_choose_format(const char *path, int *format)
     return cli_format_choose(path, known, COUNT(known), CLI_HEATMAP_FORMATS, format);
 }
 
-/* What cairo writes, as far as memory is enough. */
+/* Appends the bytes that cairo writes. */
 static cairo_status_t keep_bytes(void *closure, const unsigned char *data, unsigned size)
 {
     return clfi_str_append(closure, data, size) == CLF_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of a heat map picture lie. */
+/* Places the parts of a heat map picture. */
 #include "cli/heatmap_layout.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of a heat map picture lie. */
+/* Places the parts of a heat map picture. */
 #ifndef CLFI_CLI_HEATMAP_LAYOUT_H
 #define CLFI_CLI_HEATMAP_LAYOUT_H
 

@@ -266,7 +266,7 @@ clf_status cli_text_fit(cli_pen *pen, const char *text, double limit, clf_str *o
     return clfi_str_append_text(out, ellipsis);
 }
 
-/* Where the baseline lies below the middle. */
+/* Distance of the baseline below the middle. */
 static double baseline(cli_pen *pen)
 {
     cairo_font_extents_t font;

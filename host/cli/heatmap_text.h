@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "report/markup.h"
 
-/* Where a text's anchor lies. */
+/* Side of a text that its position refers to. */
 typedef enum cli_align { CLI_ALIGN_LEFT, CLI_ALIGN_CENTER, CLI_ALIGN_RIGHT } cli_align;
 
 enum { CLI_PEN_FACES = 8, CLI_PEN_LACKING = 64 };

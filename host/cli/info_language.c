@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What info tells of files and of language models: types, memory plan, metadata, how texts end. */
+/* The part of info about files and language models: types, memory plan, metadata, how texts end. */
 #include "cli/info_language.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ clf_status cli_info_adapter(cli_info_rows *info, const char *path)
     return CLF_OK;
 }
 
-/* What each quantised type of a matrix is to the device's products: {"q4_1": "bundles"}, or "float32" where none takes it as stored. */
+/* Engine of the device's products for each quantised type: {"q4_1": "bundles"}; "float32": no engine takes the type as stored. */
 static void add_quantised(cli_info_rows *info, const clf_context *context, const clf_checkpoint_tensor *tensor, json_t *list)
 {
     clf_engine_choice choice;
@@ -170,8 +170,8 @@ static clf_status add_template(cli_info_rows *info, const char *path)
     return CLF_OK;
 }
 
-/* Of language models: generation_config.json's keys that no command follows, such as those of sampling: the most probable token is taken
- * unless the options say otherwise. */
+/* Lists the keys of generation_config.json that no command follows, such as those of sampling: commands take the most probable token
+ * unless their options say otherwise. */
 static clf_status add_ignored(cli_info_rows *info, const char *path)
 {
     json_t *config = NULL, *list, *value;

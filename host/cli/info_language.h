@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What info tells of files and of language models. */
+/* The part of info about files and language models. */
 #ifndef CLFI_CLI_INFO_LANGUAGE_H
 #define CLFI_CLI_INFO_LANGUAGE_H
 
@@ -22,8 +22,8 @@ clf_status cli_info_plan(cli_info_rows *info, const clf_model *model, const char
  * follows. */
 clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, const char *path);
 
-/* Of a model that could not be opened for lack of memory: family, types, plan, and as "does_not_fit" what clfi_memory_plan_check says of
- * it. *told false: the plan has room, so that it was something else. Statuses of reading the configuration. */
+/* Describes a model that could not be opened for lack of memory: family, types, plan, and as "does_not_fit" the message of
+ * clfi_memory_plan_check. *told false: the plan has room, so the cause was another. Statuses of reading the configuration. */
 clf_status cli_info_unopened(cli_info_rows *info, const cli_session *session, const char *path, bool *told);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What info tells: rows of names and values, as lines or as one JSON object. */
+/* Output of info: rows of names and values, as lines or as one JSON object. */
 #ifndef CLFI_CLI_INFO_ROWS_H
 #define CLFI_CLI_INFO_ROWS_H
 

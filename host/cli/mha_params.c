@@ -20,7 +20,7 @@ static const char *const stems[PART_COUNT][STEM_COUNT] = {
     {"output", "W_O", "W_o", "w_o", "wo", "Wo", "out_proj", "fc", "o"},
 };
 
-/* What a bare weight's bias is called beside "<stem>.bias". */
+/* Names of a bare weight's bias, beside "<stem>.bias". */
 static const char *const bare_biases[PART_COUNT][3] = {
     {"bq", "b_q", "b_Q"}, {"bk", "b_k", "b_K"}, {"bv", "b_v", "b_V"}, {"bo", "b_o", "b_O"}};
 

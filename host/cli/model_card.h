@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the card of a model says of it: the front matter of README.md, as the hub reads it. */
+/* Reads the card of a model: the front matter of README.md, as the hub reads it. */
 #ifndef CLFI_CLI_MODEL_CARD_H
 #define CLFI_CLI_MODEL_CARD_H
 

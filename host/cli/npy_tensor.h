@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "clformer/tensor.h"
 
-/* What a file's elements become. */
+/* Type that a file's elements are converted to. */
 typedef enum cli_npy_role {
     CLI_NPY_FLOAT,   /* float32, from every type that is read */
     CLI_NPY_MASK,    /* uint8: 1 where the file's element is not 0, of any type; floats below 0 or NaN are refused: an additive mask's */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `clformer op` knows of an op: one row of the table in cmd_op.c, and the state of one run. */
+/* An op of `clformer op`: one row of the table in cmd_op.c, and the state of one run. */
 #ifndef CLFI_CLI_OP_ROW_H
 #define CLFI_CLI_OP_ROW_H
 

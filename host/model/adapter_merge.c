@@ -67,7 +67,7 @@ static void multiply(const factors *f, int64_t row, int64_t columns, double scal
         sum[j] *= scaling;
 }
 
-/* What a row is computed in. */
+/* Working memory for one row. */
 typedef struct row_space {
     float *values;
     double *sum;

@@ -20,7 +20,7 @@ typedef struct clf_adapter_change {
     size_t order; /* of the planner: among the changes of one tensor */
 } clf_adapter_change;
 
-/* What a tensor begins with: the model's own, or one of the adapter's file, which has the same sizes. */
+/* Base of a merged tensor: the model's own, or one of the adapter's file, which has the same sizes. */
 typedef struct clf_adapter_base {
     clf_weight_type type; /* of the result: F32, F16 or BF16 */
     int64_t rows, columns;

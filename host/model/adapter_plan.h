@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an adapter makes of a checkpoint's tensors: a list of all of them, each with its changes. */
+/* Plan of an adapter's changes to a checkpoint: a list of all tensors, each with its changes. */
 #ifndef CLFI_MODEL_ADAPTER_PLAN_H
 #define CLFI_MODEL_ADAPTER_PLAN_H
 
@@ -26,7 +26,7 @@ typedef struct clf_adapter_plan {
     size_t count, capacity;
 } clf_adapter_plan;
 
-/* What a plan is made from; all is borrowed and must outlive it. */
+/* Sources of a plan; all are borrowed and must outlive it. */
 typedef struct clf_adapter_source {
     clf_checkpoint *base; /* loaded */
     const clf_safetensors *file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a beam search finds, and what it cost. */
+/* Results of a beam search, and counters of its work. */
 #ifndef CLFI_MODEL_BEAM_HYPOTHESIS_H
 #define CLFI_MODEL_BEAM_HYPOTHESIS_H
 
@@ -21,7 +21,7 @@ typedef struct clf_hypothesis {
 /* Receives the hypotheses of source s, best first (rank 0 .. width-1, fewer where fewer were found). */
 typedef clf_status (*clf_hypothesis_sink)(void *user, size_t source, size_t rank, const clf_hypothesis *hypothesis);
 
-/* What searches did so far, for reports and for tests of the caching. */
+/* Counters of searches, for reports and for tests of the caching. */
 typedef struct clf_beam_stats {
     uint64_t sources, source_tokens;
     uint64_t steps;     /* decoder steps */

@@ -451,7 +451,7 @@ static clf_status hand_on(clf_beam_search *search, size_t source, size_t rank, i
     return search->sink(search->user, source, rank, &hypothesis);
 }
 
-/* What a source that is done has found. next: its open hypotheses, `count` of them. */
+/* Hands on the results of a finished source. next: its `count` open hypotheses. */
 static clf_status hand_on_all(clf_beam_search *search, size_t source, int32_t count)
 {
     const finished_hypothesis *finished = &search->finished[source * (size_t)search->width];

@@ -50,7 +50,7 @@ clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids
 /* Another network of the same configuration, for searches from now on; borrowed. */
 void clfi_beam_search_use(clf_beam_search *search, const clf_network *network);
 
-/* What its searches did so far. */
+/* Counters of its searches. */
 clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search);
 
 #endif

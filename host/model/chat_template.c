@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where chat templates are found. */
+/* Finds chat templates. */
 #include "model/chat_template.h"
 
 #include <stdlib.h>

@@ -22,7 +22,7 @@ void clfi_choice_clear(clf_choice *choice)
     free(choice->sums);
 }
 
-/* Where a pass leaves its results on the device. */
+/* Results of a pass on the device. */
 typedef struct results {
     clf_view values, tokens, sums;
 } results;

@@ -51,7 +51,7 @@ void clfi_decode_drop_all(clf_decode_batch *batch);
 /* Tokens of a sequence so far; 0 where there is none of that number. */
 int32_t clfi_decode_length(const clf_decode_batch *batch, int32_t sequence);
 
-/* What one sequence is given in a pass: the tokens that follow those it has, one or more. */
+/* Input of one sequence for a pass: one or more tokens that follow those it has. */
 typedef struct clf_decode_input {
     int32_t sequence;
     const int32_t *tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of decode_batch.h share: sequences, and tables of cache rows with counts of their users, all on the host. */
+/* Shared by the files of decode_batch.h: sequences, and tables of cache rows with counts of their users, all on the host. */
 #ifndef CLFI_MODEL_DECODE_BATCH_PARTS_H
 #define CLFI_MODEL_DECODE_BATCH_PARTS_H
 

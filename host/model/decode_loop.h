@@ -7,7 +7,7 @@
 
 /* Who chooses tokens: a sampler, a beam. Sequences are the chooser's to open, fork and drop. */
 typedef struct clf_decode_chooser {
-    /* What the next pass is given; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
+    /* Returns the inputs of the next pass; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
     clf_status (*give)(void *user, const clf_decode_input **out_inputs, size_t *out_count);
     /* logits [count,V] of that pass, a temporary on the device. */
     clf_status (*take)(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits);

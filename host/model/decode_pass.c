@@ -27,7 +27,7 @@ static clf_status check_input(const clf_decode_batch *batch, const clf_decode_in
     return CLF_OK;
 }
 
-/* What the inputs of a pass come to. */
+/* Sizes of a pass. */
 typedef struct pass_size {
     size_t inputs, tokens;
     size_t most;        /* tokens of the longest sequence with its new ones */
@@ -63,8 +63,8 @@ static clf_status extend(clf_decode_batch *batch, clf_decode_sequence *s, int32_
     return clfi_decode_take_rows(batch, s->rows + s->length, count);
 }
 
-/* What goes to the device for a pass, in this order: of each token, the place of each input's last token, and the tables of what each token
- * sees of its sequence and of its source. */
+/* Tables for the device, in this order: of each token, the place of each input's last token, and the rows of its sequence and of its
+ * source that each token sees. */
 typedef struct pass_table {
     int64_t tokens, inputs, most, most_source;
     int64_t ids, positions, counts, stored, sources, last, rows, source_rows, all; /* where each begins */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels decoding needs, known before the first of them is compiled. */
+/* Finds the kernels that decoding needs, before the first of them is compiled. */
 #ifndef CLFI_MODEL_DECODE_REHEARSAL_H
 #define CLFI_MODEL_DECODE_REHEARSAL_H
 
 #include "model/decode_batch.h"
 
-/* What is to come. The inputs' own sequences stay as they are. */
+/* The passes to come. The inputs' own sequences stay as they are. */
 typedef struct clf_decode_plan {
     const clf_decode_input *sources; /* of each input; NULL: the decoder attends to none */
     const clf_decode_input *inputs;  /* of the first pass */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What decoded sequences attend to: sources are encoded together, and their keys and values stored in rows of the cache. */
+/* Sources that decoded sequences attend to. They are encoded together, and rows of the cache hold their keys and values. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -8,7 +8,7 @@
 #include "model/model_config.h"
 #include "model/name_map.h"
 
-/* What a family's networks can do, as bits. */
+/* Tasks of a family's networks, as bits. */
 typedef enum clf_task {
     CLF_TASK_EMBED = 1,     /* an encoder whose outputs are pooled: clf_model */
     CLF_TASK_TRANSFORM = 2, /* encoder and decoder, ids in and logits out: clf_transformer */

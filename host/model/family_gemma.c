@@ -21,7 +21,7 @@ static clf_status read_gemma(const json_t *json, double rope_theta, const char *
     return CLF_OK;
 }
 
-/* Of the first and the second. */
+/* Flags that the first and the second generation expect. */
 static const clf_expected_flag is_one_way[] = {{"use_bidirectional_attention", false}};
 
 static clf_status read_first(const json_t *json, clf_network_config *out)
@@ -41,7 +41,7 @@ static clf_status read_soft_cap(const json_t *json, const char *key, double stan
     return CLF_OK;
 }
 
-/* What the second and the third have in common. */
+/* Reads what the second and the third generation have in common. */
 static clf_status read_later(const json_t *json, double rope_theta, int64_t period, clf_network_config *out)
 {
     double scalar;

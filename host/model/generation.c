@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What continuing prompts, logits and callers' sequences begin with: parameters, the session's batch, tokens of a text, room for them. */
+/* First steps of continuing prompts, of logits and of callers' sequences: parameters, the session's batch, tokens of a text, room for
+ * them. */
 #include "model/generation.h"
 
 CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of clformer/generate.h share. */
+/* Shared by the functions of clformer/generate.h. */
 #ifndef CLFI_MODEL_GENERATION_H
 #define CLFI_MODEL_GENERATION_H
 

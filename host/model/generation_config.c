@@ -79,7 +79,7 @@ static clf_status read_count(const sources *from, const char *key, size_t *out)
     return CLF_OK;
 }
 
-/* What a beam search asks for; how wide it may be is checked where it begins. */
+/* Reads the settings of a beam search. The search itself checks its width. */
 static clf_status read_beams(const sources *from, clf_generation_config *out)
 {
     const char *where;

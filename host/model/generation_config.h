@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model's files say about generating text beside the network. */
+/* Settings for generating text in a model's files. */
 #ifndef CLFI_MODEL_GENERATION_CONFIG_H
 #define CLFI_MODEL_GENERATION_CONFIG_H
 

@@ -9,7 +9,7 @@
 #include "text/tokenizer_gguf_put.h"
 #include "model/family.h"
 
-/* What a conversion did. */
+/* Counters of a conversion. */
 typedef struct clf_gguf_exported {
     clf_gguf_converted tensors;
     int64_t positions; /* above 0: the file has so many, since its architecture has no windows, of this width */

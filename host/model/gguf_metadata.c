@@ -20,7 +20,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-6 * fabs(b);
 }
 
-/* What all layers have, or those without a window. */
+/* Shape of all layers' attention, or of the layers without a window. */
 static const clf_attention_shape *shape_of(const clf_network_config *network)
 {
     return &network->decoder.attention;

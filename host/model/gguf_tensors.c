@@ -132,7 +132,7 @@ static void set_changes(const clf_gguf_tensors *t, clf_weight_role role, bool is
         made->scale = (float)t->query_scale;
 }
 
-/* Where a role's weights lie: rows of a layer's matrix, a table, or a vector (columns 0). */
+/* Finds a role's weights: rows of a layer's matrix, a table, or a vector (columns 0). */
 static clf_status locate(const clf_gguf_tensors *t, const clf_weight_name *rows, clf_weight_role role, int64_t layer, clf_weight_part *out,
                          int64_t *columns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What config.json says of a classification head: how many labels, their names, and what their logits mean. */
+/* Reads a classification head's labels from config.json: their number, their names, and the meaning of their logits. */
 #ifndef CLFI_MODEL_LABELS_H
 #define CLFI_MODEL_LABELS_H
 
@@ -22,8 +22,8 @@ clf_status clfi_labels_count(const json_t *config, int64_t *out);
 clf_status clfi_labels_read(const json_t *config, clf_labels *out);
 void clfi_labels_free(clf_labels *labels);
 
-/* What a cross-encoder makes of its one logit: callers have the logit and its sigmoid. UNSUPPORTED: the key names another function than
- * torch.nn's Identity or Sigmoid. FORMAT: it is no string. */
+/* Checks a cross-encoder's function of its one logit; callers have the logit and its sigmoid. UNSUPPORTED: another function
+ * than torch.nn's Identity or Sigmoid. FORMAT: it is no string. */
 clf_status clfi_score_function_check(const json_t *json, const char *file, const char *key);
 
 #endif

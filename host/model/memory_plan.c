@@ -16,7 +16,7 @@ static uint64_t weights_of(const clf_checkpoint_tensor *tensor)
     return count;
 }
 
-/* Of so many weights in whole blocks, rounded up. */
+/* Bytes of `count` weights in whole blocks, rounded up. */
 static uint64_t bytes_as(clf_weight_type type, uint64_t count)
 {
     const clf_weight_type_info *info = clfi_weight_type_info(type);

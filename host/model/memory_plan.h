@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model takes of a device's memory, known before anything is loaded. */
+/* Plans the device memory that a model takes, before anything is loaded. */
 #ifndef CLFI_MODEL_MEMORY_PLAN_H
 #define CLFI_MODEL_MEMORY_PLAN_H
 

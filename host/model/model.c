@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of an open model. */
+/* Queries of an open model. */
 #include "model/model.h"
 
 const clf_model_info *clf_model_get_info(const clf_model *model)

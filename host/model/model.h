@@ -44,7 +44,7 @@ static inline clf_dtype clfi_model_cache(const clf_model *model)
     return model->params.cache == CLF_STORAGE_F16 ? CLF_F16 : CLF_F32;
 }
 
-/* What a model of the family at `path` does: decoders with sentence-transformers' list of modules make embeddings. FORMAT: modules.json is
+/* Tasks of a model of the family at `path`. Decoders with sentence-transformers' list of modules make embeddings. FORMAT: modules.json is
  * not JSON, or too large. */
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out);
 

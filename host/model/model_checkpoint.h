@@ -12,7 +12,7 @@ clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out);
 /* Reads directory/config.json; release *out with json_decref. NOT_FOUND: no such directory or file. FORMAT: not JSON, or too large. */
 clf_status clfi_model_config_read(const char *directory, json_t **out);
 
-/* What an adapter did to a loaded checkpoint. */
+/* Changes of an adapter to a loaded checkpoint. */
 typedef struct clf_adapter_info {
     const char *directory; /* of the adapter */
     const char *base;      /* of the model; both borrowed */

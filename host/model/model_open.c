@@ -65,7 +65,7 @@ static clf_status find_network(clf_model *model, const char *directory, bool has
                : clfi_network_describe(model->context, checkpoint, model->family, as_encoder, &model->network);
 }
 
-/* What is wrong with the configuration in a GGUF file is told by the keys of config.json: the file's name goes before them. */
+/* Opens the network. Messages about a GGUF file's configuration name keys of config.json; the file's name goes before them. */
 static clf_status open_network(clf_model *model, const char *directory, bool has_weights)
 {
     const clf_status st = find_network(model, directory, has_weights);

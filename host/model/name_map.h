@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What checkpoints call the weights of a network: tables of patterns, one row for each weight. */
+/* Names of a network's weights in checkpoints: tables of patterns, one row for each weight. */
 #ifndef CLFI_MODEL_NAME_MAP_H
 #define CLFI_MODEL_NAME_MAP_H
 
 #include <stddef.h>
 
-/* What a weight is to the network. */
+/* Role of a weight in the network. */
 typedef enum clf_weight_role {
     CLF_WEIGHT_END, /* closes a table */
     /* of a layer */

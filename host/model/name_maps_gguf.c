@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What GGUF files call weights: the same names for all architectures, but for those that fuse or leave out a part. */
+/* Names of weights in GGUF files. All architectures share them, except those that fuse or leave out a part. */
 #include "io/gguf_architecture.h"
 #include "model/family.h"
 

@@ -103,7 +103,7 @@ static clf_status load(const loader *l, const clf_weight_name *row, int64_t laye
     return CLF_OK;
 }
 
-/* What stays in one block: norms, positions, types. */
+/* Loads a weight that stays in one block: norms, positions, types. */
 static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
                             clf_view *view)
 {

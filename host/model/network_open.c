@@ -59,7 +59,7 @@ static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_family
     return clfi_unread_tensors_check(checkpoint, &readers);
 }
 
-/* What the checkpoint's configuration makes of the family, and what its weights are called. */
+/* Reads the network's configuration by the family's rules, and finds the names of its weights. */
 static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder, clf_network_config *config,
                               clf_name_map *names)
 {

@@ -7,7 +7,7 @@
 #include "model/family.h"
 #include "model/memory_plan.h"
 
-/* What the checkpoint calls the weights of a family's networks; NULL: a GGUF file of a family that has none. */
+/* Names of a family's weights in the checkpoint; NULL: a GGUF file of a family that has no names there. */
 const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const clf_family *family);
 
 /* A decoder's layers as an encoder's, without a head, whose outputs are embeddings. UNSUPPORTED: the family has an encoder, or scores with

@@ -7,7 +7,7 @@
 #include "model/beam_search.h"
 #include "model/seq2seq.h"
 
-/* What one thread needs to run a model, which others may share. */
+/* State of one thread that runs a model; threads may share the model. */
 struct clf_pronouncer {
     clf_context *context; /* retained */
     clf_seq2seq *model;   /* one reference */

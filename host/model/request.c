@@ -169,7 +169,7 @@ static int tell(const clf_request *r, int32_t token, size_t size, clf_finish fin
     return r->on_step ? r->on_step(r->user, &step) : 0;
 }
 
-/* Where the first stop text begins; the pending text's size where there is none. */
+/* Position of the first stop text; the pending text's size: there is none. */
 static size_t find_stop(const clf_request *r)
 {
     const char *text = clfi_str_text(&r->pending);

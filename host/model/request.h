@@ -13,7 +13,7 @@
 
 enum { CLFI_REQUEST_REASON_BYTES = 512 };
 
-/* What a request continues: token ids where `ids` is not NULL, else a text. */
+/* The prompt of a request: token ids if `ids` is not NULL, else a text. */
 typedef struct clf_prompt {
     clf_text text;
     const int32_t *ids;
@@ -56,7 +56,7 @@ clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts
 /* Ends the request with CLF_FINISH_CALLER at the scheduler's next step. May be called from any thread. */
 void clfi_request_cancel(clf_request *request);
 
-/* What the choice of the next token needs of its logits; and that choice, as clfi_sampler_choose_best makes it. */
+/* The logits that the choice of the next token needs; and that choice, as clfi_sampler_choose_best makes it. */
 clf_wanted_logits clfi_request_wants(const clf_request *request);
 bool clfi_request_choose_best(const clf_request *request, clf_sampler *sampler, const clf_best *best, int32_t *out);
 

@@ -14,7 +14,7 @@
 
 typedef struct clf_row_packer clf_row_packer;
 
-/* What becomes one row. */
+/* The source of one row. */
 typedef struct clf_row_item {
     size_t tag;            /* the caller's name for it */
     const clf_text *texts; /* [parts], without `tokens` */

@@ -7,7 +7,7 @@
 
 #include "model/session.h"
 
-/* What becomes of a batch. */
+/* Steps of a batch. */
 typedef struct clf_row_pass {
     const char *what; /* opens messages and names the host's phase: "embed" */
     size_t width;     /* numbers of a row */

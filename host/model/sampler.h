@@ -21,8 +21,8 @@ clf_status clfi_sampler_check(const clf_generate_params *params);
 clf_status clfi_sampler_choose(clf_sampler *sampler, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
                                size_t step, int32_t *out);
 
-/* What a choice needs of a row of logits z: its `best` largest ones, and with a scale above 0 the sum of exp(scale * (z - largest)) over
- * all. best 0: all logits. */
+/* The part of a row of logits z that a choice needs: its `best` largest ones, and with a scale above 0 the sum of
+ * exp(scale * (z - largest)) over all. best 0: all logits. */
 typedef struct clf_wanted_logits {
     size_t best;
     float scale;
@@ -45,7 +45,7 @@ typedef struct clf_best {
  * of more tokens, or one whose end is too close to tell; equal weights at the end of top_k). */
 bool clfi_sampler_choose_best(clf_sampler *sampler, const clf_generate_params *params, const clf_best *best, size_t step, int32_t *out);
 
-/* Of tokens that were there, each once: logits or logarithms of probabilities above 0 are divided by the penalty, others multiplied.
+/* Penalises each of `tokens` once: logits or logarithms of probabilities above 0 are divided by the penalty, others multiplied.
  * is_seen: [vocabulary], all false before and after. */
 void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, float *logits, bool *is_seen);
 

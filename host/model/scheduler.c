@@ -296,7 +296,7 @@ static size_t list_sources(const clf_scheduler *s, size_t first, clf_decode_inpu
     return count;
 }
 
-/* What each request is given: its last token, or the next piece of its prompt. */
+/* Lists each request's input: its last token, or the next piece of its prompt. */
 static void list_inputs(const clf_scheduler *s)
 {
     size_t left = s->params.pass_tokens;
@@ -348,7 +348,7 @@ static clf_status fit_inputs(clf_scheduler *s)
     }
 }
 
-/* What the next choice of each of the first requests needs; nothing where its prompt goes on. */
+/* Lists the logits that the next choice of each request needs; none while its prompt goes on. */
 static void list_wanted(const clf_scheduler *s, const clf_decode_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -33,7 +33,7 @@ void clfi_scheduler_destroy(clf_scheduler *scheduler);
  * must live until its last call. OUT_OF_MEMORY. INVALID_ARGUMENT: a request of another session. */
 clf_status clfi_scheduler_add(clf_scheduler *scheduler, clf_request *request);
 
-/* What a scheduler did so far. */
+/* Counters of a scheduler. */
 typedef struct clf_scheduler_stats {
     uint64_t passes;
     uint64_t tokens;     /* that were chosen, those that end texts among them */

@@ -82,7 +82,7 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
 
 static const char where_modules[] = CLFI_SENTENCE_MODULES;
 
-/* Of a module that has files: those of the model's own directory are the network's. */
+/* Reads the folder of a module that has files. The network's files lie in the model's own directory. */
 static clf_status read_path(const char *path, char out[CLFI_MODULE_PATH_BYTES])
 {
     CLF_TRY(clfi_module_path(path, out));
@@ -236,7 +236,7 @@ static clf_status read_inputs(const char *directory, bool *lacks_types)
     return st;
 }
 
-/* What the network's directory says beside the network. */
+/* Reads what the network's directory has beside the network. */
 static clf_status read_network(const char *directory, clf_sentence_config *config)
 {
     char *network;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sentence-transformers directory says beside the network: modules.json, the pooling module, the longest input. */
+/* Reads what a sentence-transformers directory has beside the network: modules.json, the pooling module, the longest input. */
 #ifndef CLFI_MODEL_SENTENCE_CONFIG_H
 #define CLFI_MODEL_SENTENCE_CONFIG_H
 

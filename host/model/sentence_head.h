@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sentence-transformers' modules make of an encoder's token vectors: pooling, dense layers, norms. */
+/* sentence-transformers' modules on an encoder's token vectors: pooling, dense layers, norms. */
 #ifndef CLFI_MODEL_SENTENCE_HEAD_H
 #define CLFI_MODEL_SENTENCE_HEAD_H
 
@@ -24,7 +24,7 @@ typedef struct clf_sentence_head {
     size_t steps;
 } clf_sentence_head;
 
-/* What a call asks for. */
+/* Choices of a call. */
 typedef struct clf_sentence_choice {
     clf_pooling pooling[CLF_POOLING_COUNT];
     size_t pooling_count;

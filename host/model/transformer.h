@@ -5,7 +5,7 @@
 
 #include "model/packing.h"
 
-/* What one thread needs to run a network, which others may share. */
+/* State of one thread that runs a network; threads may share the network. */
 struct clf_transformer {
     clf_context *context; /* retained */
     clf_network *network; /* one reference */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sentence_bert_config.json (CLFI_TRANSFORMER_SETTINGS) says of how the network is called. */
+/* Reads from sentence_bert_config.json (CLFI_TRANSFORMER_SETTINGS) how the network is called. */
 #ifndef CLFI_MODEL_TRANSFORMER_SETTINGS_H
 #define CLFI_MODEL_TRANSFORMER_SETTINGS_H
 
@@ -16,7 +16,7 @@ clf_status clfi_length_read(const json_t *json, const char *where, const char *k
  * not an encoder's, and the refused rows of the account. FORMAT. */
 clf_status clfi_transformer_settings_check(const json_t *settings, const char *name);
 
-/* Where longer texts are cut: processing_kwargs.text.max_length, else processor_kwargs.model_max_length, else max_seq_length, as
+/* Length at which longer texts are cut: processing_kwargs.text.max_length, else processor_kwargs.model_max_length, else max_seq_length, as
  * sentence-transformers has it. *out stays where none is there. FORMAT. */
 clf_status clfi_transformer_settings_length(const json_t *settings, const char *name, int64_t *out);
 

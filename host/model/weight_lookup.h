@@ -8,7 +8,7 @@
 
 enum { CLFI_WEIGHT_NAME_BYTES = 256 };
 
-/* Where names are looked up; `prefix` stands before all that are not absolute. */
+/* Looks names up; `prefix` goes before every name that is not absolute. */
 typedef struct clf_weight_lookup {
     bool (*has)(void *user, const char *name);
     void *user;

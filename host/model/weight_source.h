@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a network's weights come from: a checkpoint, tensors of a caller, a seed. */
+/* Sources of a network's weights: a checkpoint, tensors of a caller, a seed. */
 #ifndef CLFI_MODEL_WEIGHT_SOURCE_H
 #define CLFI_MODEL_WEIGHT_SOURCE_H
 

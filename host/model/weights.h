@@ -9,7 +9,7 @@
 
 typedef struct clf_weights clf_weights;
 
-/* What a tensor is to the network. */
+/* Use of a tensor in the network. */
 typedef enum clf_weight_use {
     CLFI_WEIGHT_KEPT,   /* norms, biases, positions: never rounded; blocks become f32 */
     CLFI_WEIGHT_MATRIX, /* of a linear layer, or a table of tokens: may be rounded */

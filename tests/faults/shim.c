@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose call it is, whether it fails, and the report at the end. */
+/* Decides by the caller whether a call fails, and reports at the end. */
 #include "shim.h"
 
 #include <errno.h>

@@ -14,8 +14,7 @@
 
 #define STRIKES shim_strikes(SHIM_OPENCL, SHIM_CALLER, __func__, NULL)
 
-/* What a program wants to be told when a driver has done with a buffer. Drivers tell it from threads of their own, also after the last call
- * that the program makes. */
+/* A program's callback for the end of a buffer. Drivers call it from threads of their own, also after the program's last call. */
 typedef struct destructor {
     void(CL_CALLBACK *done)(cl_mem, void *);
     void *data;

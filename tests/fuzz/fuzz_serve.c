@@ -101,7 +101,7 @@ static void take_line(const char **at, size_t *left, char out[LINE_BYTES])
     *left -= end ? length + 1 : length;
 }
 
-/* What a client can have wrong is never told as the server's fault, and always with a message. */
+/* A refusal of a client's mistake never blames the server, and always has a message. */
 static void check_refusal(const srv_call *call)
 {
     const srv_fault_words *words = srv_fault_row(call->error.fault);

@@ -86,7 +86,7 @@ static cl_int answer_number(cl_ulong number, size_t length, size_t size, void *v
 #define TEXT(text) return answer(text, strlen(text) + 1, size, value, needed)
 #define NUMBER(type, number) return answer_number(number, sizeof(type), size, value, needed)
 
-/* What is asked in the words of one vendor; CL_INVALID_VALUE from any other's driver. */
+/* Answers a query of one vendor's extension; any other vendor's driver gives CL_INVALID_VALUE. */
 static cl_int answer_vendor(const shown_device *d, cl_device_info what, size_t size, void *value, size_t *needed)
 {
     const size_t waves[] = {8, 16, 32};
@@ -262,7 +262,7 @@ EXPORT cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size
 
 /* --- launches --------------------------------------------------------------------------------------------------------------------- */
 
-/* What a driver of this device would say; CL_SUCCESS: nothing. */
+/* The error that this device's driver would return for a launch; CL_SUCCESS: none. */
 static cl_int judge(const shown_device *d, cl_uint rank, const size_t *global, const size_t *local, cl_ulong local_bytes)
 {
     size_t items = 1;

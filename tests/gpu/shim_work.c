@@ -41,7 +41,7 @@ void shim_work_argument(cl_kernel kernel, cl_uint index, size_t size, const void
     pthread_mutex_unlock(&lock);
 }
 
-/* What a kernel was built with and given, and how much of it this launch is. */
+/* A launch: the kernel's options and arguments, and its share of the whole. */
 typedef struct launch {
     char options[OPTION_BYTES];
     long values[ARGUMENTS];

@@ -36,7 +36,7 @@ typedef struct shown_device {
 #define SHOWN_AMD SHOWN_BASE " cl_khr_fp64 cl_khr_subgroups cl_amd_device_attribute_query cl_amd_media_ops"
 #define SHOWN_INTEL SHOWN_BASE " cl_khr_subgroups cl_intel_required_subgroup_size"
 
-/* What NVIDIA's have in common. */
+/* Common values of NVIDIA's GPUs. */
 #define SHOWN_NVIDIA_GPU                                                                                                                  \
     .vendor = "NVIDIA Corporation", .vendor_id = 0x10de, .local_bytes = SHOWN_KIB(48), .group_size = 1024, .wave = 32, .vector_width = 1, \
     .alignment_bits = 4096, .extensions = SHOWN_NVIDIA

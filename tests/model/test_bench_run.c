@@ -31,7 +31,7 @@ typedef enum behaviour {
     TOO_SLOW,       /* says that a run took 3 s */
 } behaviour;
 
-/* What the workloads did, seen by all processes. */
+/* Diary of the workloads, in memory that all processes share. */
 enum { MOST_VISITS = 4096 };
 typedef struct diary {
     int verified[32], runs[32];
@@ -340,7 +340,7 @@ static void limits_are_those_of_the_run(void **state)
     clfi_workload_list_free(&list);
 }
 
-/* Of several measurements of a limit the best counts: by its 10 % quantile for the device, by its median for a share. */
+/* The best of several measurements of a limit counts: by its 10 % quantile for the device, by its median for a share. */
 static void the_best_measurement_is_the_limit(void **state)
 {
     (void)state;

@@ -64,7 +64,7 @@ static clf_message message(const char *role, const char *text)
     return (clf_message){role, {text, strlen(text)}};
 }
 
-/* What clf_session_generate makes of the text that the template writes. */
+/* Continues the text that the template writes, by clf_session_generate. */
 static void continue_alone(const fixture *f, const char *prompt, const clf_generate_params *params, told *out)
 {
     clf_generate_params own = *params;

@@ -214,7 +214,7 @@ static void test_base_directory(void **state)
     clfi_safetensors_close(file);
 }
 
-/* What the directories' config.json say, in our words. */
+/* The configurations in the directories' config.json. */
 static clf_transformer_config config_of(bool is_marian)
 {
     clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model takes of a device, against what is counted when it is there; and what is said where it does not fit. */
+/* Tests the memory plan against the memory counted on the device, and the message when a model does not fit. */
 #include "model/memory_plan.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static clf_memory_plan plan_of_path(const clf_context *context, const clf_networ
     return plan;
 }
 
-/* What the largest batch takes while it runs, of a network with norms behind its blocks and of one with gates and norms before. */
+/* Memory of the largest batch while it runs: a network with norms behind its blocks, and one with gates and norms before them. */
 static void test_encoder(void **state)
 {
     clf_context *context = *state;

@@ -17,7 +17,7 @@
 
 enum { WIDTH_MOST = 64 };
 
-/* What on_build was told: programs built before, programs expected. */
+/* Arguments of on_build: programs built before, programs expected. */
 typedef struct watched {
     clf_context *context;
     uint64_t calls_before, first_expected;

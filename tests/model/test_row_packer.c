@@ -202,7 +202,7 @@ static void test_feeding(void **state)
     clf_model_destroy(model);
 }
 
-/* Of two that wait a round of one token takes the first, although the second is longer. */
+/* Two texts wait: a round of one token takes the first, although the second is longer. */
 static void test_rounds(void **state)
 {
     static const size_t want[] = {2, 1};

@@ -33,7 +33,7 @@ typedef struct told {
     size_t steps, ends;
 } told;
 
-/* What the callbacks of a test know. */
+/* State of a test's callbacks. */
 typedef struct arrivals {
     clf_scheduler *scheduler;
     clf_request *requests[REQUESTS];
@@ -136,7 +136,7 @@ static clf_status make(clf_session *session, clf_tokenizer *tokenizer, arrivals 
     return st;
 }
 
-/* What the scheduler told of the request, beside what it gets alone. */
+/* Compares the scheduler's reports of a request with those that it gets alone. */
 static void check_told(size_t i, const told *got, const told *want)
 {
     assert_int_equal(got->ends, 1);

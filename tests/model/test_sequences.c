@@ -18,7 +18,7 @@
 
 enum { MOST = 512, VOCABULARY = 64, TOKENS = 6 };
 
-/* Of logits up to about 20, by how keys and values are kept. */
+/* Bounds on logits up to about 20, by the storage of keys and values. */
 static const double bounds[] = {[CLF_STORAGE_DEFAULT] = 2e-4, [CLF_STORAGE_F16] = 2e-2};
 
 typedef struct fixture {
@@ -351,7 +351,7 @@ static void test_refusals(void **state)
     close_model(&t5);
 }
 
-/* What clf_session_generate tells of one prompt. */
+/* Results of clf_session_generate for one prompt. */
 typedef struct told {
     int32_t tokens[MOST];
     size_t count;

@@ -125,7 +125,7 @@ static void test_model_goes_first(void **state)
     free(got);
 }
 
-/* What is told of a model without its weights is told of it with them. */
+/* A model without its weights is described as the model with them. */
 static void test_described(void **state)
 {
     static const char *const directories[] = {CLF_TEST_DATA "/families/distilbert", CLF_TEST_DATA "/sentence/embeddinggemma",

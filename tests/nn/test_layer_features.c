@@ -62,7 +62,7 @@ static void fixture_free(fixture *f)
     clfi_ref_weights_free(&f->weights);
 }
 
-/* What the reference shows of both stacks. */
+/* Values of both stacks in the reference. */
 static double self_weights[2][WEIGHTS], source_weights[WEIGHTS], ff_input[2][LAYERS * N * S * C];
 
 /* memory and features become the network's. */

@@ -89,7 +89,7 @@ static void test_accuracy(void **state)
     free(values);
 }
 
-/* What the header promises, also where a vector holds ordinary neighbours. */
+/* Special values as the header promises, also beside ordinary neighbours in a vector. */
 static void test_special_values(void **state)
 {
     clf_context *context = *state;

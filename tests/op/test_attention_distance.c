@@ -241,7 +241,7 @@ static const distance_case cases[] = {
     {.sequences = 2, .queries = {33, 20}, .keys = {33, 20}, .d = 13, .dv = 7, .key_heads = 1, .window = 8, .reach = 3},
 };
 
-/* What an engine takes does not depend on windows and biases, so one that takes a case without them takes it with them. */
+/* An engine that takes a case without windows and biases takes it with them too. */
 static void check_taken(clf_context *context, const char *engine, const distance_case *c, bool was_taken)
 {
     distance_case plain = *c;

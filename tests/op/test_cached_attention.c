@@ -116,7 +116,7 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
                                             .scale = scale,
                                             .window = c->window,
                                             .bias = c->reach ? view(&bias) : NULL};
-    /* What the context's temporary memory held before stays as it is. */
+    /* The earlier contents of the context's temporary memory stay as they are. */
     static float before[2048], after[COUNT(before)];
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view held;

@@ -9,7 +9,7 @@
 #include "support/device.h"
 #include "support/operand.h"
 
-/* Where the batch lies: innermost, or before the last index of the matrix (heads before head features). */
+/* Place of the batch: innermost, or before the last index of the matrix (heads before head features). */
 typedef enum place { INNERMOST, MIDDLE } place;
 
 typedef struct interleaved_case {

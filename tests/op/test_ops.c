@@ -136,7 +136,7 @@ static void test_pool_and_top_k(void **state)
     clf_context_destroy(context);
 }
 
-/* What is last in a row, alone or behind zeros, tells what the row is. */
+/* The last element of a row, alone or behind zeros, decides the row's flag. */
 static void test_row_check(void **state)
 {
     (void)state;

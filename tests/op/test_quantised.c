@@ -208,7 +208,7 @@ static void test_matrix(void **state)
     }
 }
 
-/* Of a sum of some hundred products, relative to the sum of their magnitudes: several times what roundings to nearest add up to. */
+/* Bound on a sum of some hundred products, relative to the sum of their magnitudes: several times the roundings to nearest. */
 static const double rounding = 16 * 0x1p-24;
 
 /* Two weights at once, where an engine does that: f(x W) * (x G). */

@@ -187,7 +187,7 @@ static void test_every_engine_has_a_case(void **state)
     clfi_workload_list_free(&list);
 }
 
-/* What stands beside a workload is as much work, and right. */
+/* A workload's peer does as much work, and is right. */
 static void check_peer(const clfi_workload *workload, clf_context *context)
 {
     clfi_workload_list list = {0};

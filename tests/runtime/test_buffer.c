@@ -61,7 +61,7 @@ static void test_release_while_queued(void **state)
     free(copy);
 }
 
-/* What is kept then is known to the contexts that share memory, so that each test has its own. */
+/* Contexts that share memory share the kept buffers too, so each test has a context of its own. */
 static void test_queue_does_not_finish(void **state)
 {
     (void)state;

@@ -219,7 +219,7 @@ static void test_errors_of_the_source_are_the_drivers(void **state)
     clf_context_destroy(context);
 }
 
-/* What is built already starts nothing. */
+/* Kernels that are built already start no process. */
 static void test_warm_starts_start_nothing(void **state)
 {
     (void)state;

@@ -94,7 +94,7 @@ static void test_release_while_queued(void **state)
     free(found);
 }
 
-/* Where nobody else holds a piece of a chunk, the next buffer begins it anew. */
+/* When nobody else holds a piece of a chunk, the next buffer begins at its start. */
 static void test_place_is_used_again(void **state)
 {
     (void)state;

@@ -54,7 +54,7 @@ static void test_includes(void **state)
         "#line 1 \"text.cl\"\n #include \"base.cl\"\n#include <base.cl>\n#include \"base.cl\n#include \"\"\n// #include \"base.cl\"\n");
 }
 
-/* Of the same name, the caller's own file comes before the library's; what it lacks is the library's. */
+/* The caller's own file comes before the library's of the same name; files that the caller lacks are the library's. */
 static void test_sets(void **state)
 {
     (void)state;

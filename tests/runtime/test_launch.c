@@ -116,7 +116,7 @@ static void test_arguments(void **state)
     CHECK_OK(clfi_launch_1d(&launch, 0, 1));
 }
 
-/* What is wrong first is told, whatever follows; the next launch of the kernel is not touched by it. */
+/* A launch reports its first error, whatever follows. The next launch of the kernel is not affected. */
 static void test_first_error(void **state)
 {
     clf_context *context = *state;

@@ -49,7 +49,7 @@ static bool is_exchange(const world *w)
     return w->shape && w->step % 2 == 1;
 }
 
-/* What steps make of the buffers. */
+/* Expected contents of the buffers after `count` steps. */
 static void expect(world *w, int count)
 {
     for (const int end = w->step + count; w->step < end; w->step++) {
@@ -122,7 +122,7 @@ static void test_changing_kernels(void **state)
     destroy(&w);
 }
 
-/* What would take longer than a launch may is no graph, as long as it would. */
+/* Work that exceeds a launch's budget forms no graph while it does. */
 static void test_budget(void **state)
 {
     world w;
@@ -357,7 +357,7 @@ static void test_no_repeats(void **state)
     destroy(&w);
 }
 
-/* What was noted before an error never runs. */
+/* Launches recorded before an error never run. */
 static void test_error(void **state)
 {
     world w, after;
@@ -426,8 +426,8 @@ static void test_probes(void **state)
     }
 }
 
-/* Where the device does not run all groups at once, none does anything. A GPU tries one for each unit then; where these do not either,
- * what was recorded is launched one by one. */
+/* If the device does not run all groups at once, none of them does anything. A GPU then tries one group for each unit. If that fails too,
+ * the recorded launches run one by one. */
 static void test_too_many_groups(void **state)
 {
     clf_context *context = *state;

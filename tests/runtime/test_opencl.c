@@ -12,7 +12,7 @@
 
 enum { ROWS = 3, KEYS = 5 };
 
-/* What a program has of its own before it meets the library. */
+/* OpenCL objects that a program has before it calls the library. */
 typedef struct own_opencl {
     cl_context context;
     cl_command_queue queue;

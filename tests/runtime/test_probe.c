@@ -195,7 +195,7 @@ static void test_half_choice(void **state)
     }
 }
 
-/* Where the device claims nothing, nothing runs. */
+/* A device that claims nothing is not probed. */
 static void test_none(void **state)
 {
     clf_context *context = *state;

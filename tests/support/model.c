@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the real model is. */
+/* Finds the real model. */
 #include "support/model.h"
 
 #include <stdio.h>

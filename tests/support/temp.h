@@ -13,7 +13,7 @@ void temp_directory_make(char path[TEMP_PATH_BYTES]);
 /* Removes it with all that is in it. */
 void temp_directory_remove(const char *path);
 
-/* Such a directory as cmocka fixtures. */
+/* The same directory as cmocka fixtures. */
 extern char temp_root[TEMP_PATH_BYTES];
 int temp_setup(void **state);
 int temp_teardown(void **state);

@@ -177,7 +177,7 @@ static void config_keys(void **state)
     assert_true(checked > 2000);
 }
 
-/* Of the files of sentence-transformers, both kinds of models. */
+/* Whether models of both kinds read a key of sentence-transformers' files. */
 static bool setting_is_read(const char *key)
 {
     bool found = false;

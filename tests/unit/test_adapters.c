@@ -204,7 +204,7 @@ static void refused_tensors(void **state)
     free(values);
 }
 
-/* What takes the place of the directory of the model. */
+/* Other things in the place of the model's directory are refused. */
 static void refused_models(void **state)
 {
     static const char other[] = "{\"peft_type\": \"LOHA\"}",

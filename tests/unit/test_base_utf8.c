@@ -71,7 +71,7 @@ static void every_scalar(void **state)
     assert_int_equal(clfi_utf8_check(e->text, total - 1), total - 4);
 }
 
-/* What decoding must consume of size bytes: a whole encoding (*valid), or the longest beginning of one, or else one byte. */
+/* Bytes that decoding must consume: a whole encoding (*valid), or the longest beginning of one, or else one byte. */
 static size_t expected(const encodings *e, const unsigned char *text, size_t size, bool *valid)
 {
     uint32_t number = 0;

@@ -68,7 +68,7 @@ MAKE(neutral, begin_model(f, "llama", 2); put_key(f, "llama.attention.causal", 7
 MAKE(suppressed, begin_model(f, "llama", 1); put_key(f, "tokenizer.ggml.suppress_tokens", 9); put(f, 5, 4); put(f, 3, 8); put(f, 7, 4);
      put(f, UINT32_MAX, 4); put(f, 2, 4))
 
-/* What the metadata becomes. */
+/* The configuration made from the metadata. */
 static void configurations(void **state)
 {
     static const struct {

@@ -10,7 +10,7 @@
 
 enum { PARTS = 3 };
 
-/* What a part says of itself, and what is in it. */
+/* A part: its keys about the split, and its tensors. */
 typedef struct split_part {
     const char *name; /* of the file; NULL: there is none */
     uint32_t number, count, tensors;

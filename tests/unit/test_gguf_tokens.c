@@ -396,7 +396,7 @@ static void encode(const clf_tokenizer *tokenizer, const char *text, char out[12
 
 #define BYTES3 "a", "b", "\u0120", "\u010a" /* 0 to 3: a, b, space, line end */
 
-/* What a text becomes. */
+/* Tokens of texts. */
 static void encoded(void **state)
 {
     static const struct {

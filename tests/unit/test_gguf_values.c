@@ -98,7 +98,7 @@ static void decoded(void **state)
     clfi_gguf_close(file);
 }
 
-/* What is written is what the gguf package writes, byte by byte. */
+/* The written bytes are those that the gguf package writes. */
 static void encoded(void **state)
 {
     static const clf_weight_type types[] = {CLF_WEIGHT_F16, CLF_WEIGHT_BF16, CLF_WEIGHT_Q8_0, CLF_WEIGHT_Q4_0};

@@ -148,7 +148,7 @@ static const generation_case generation_cases[] = {
     {"a kernel of no number", "0xe20b", "0x030000", "intel.icd", "unknown", false, ""},
 };
 
-/* What an Intel GPU of one generation lacks. */
+/* Hints for an Intel GPU by its generation. */
 static void test_generations(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record says of the host and the library: over made-up system files, and of this machine. */
+/* Tests a record's facts about the host and the library, with made-up system files and on this machine. */
 #include "bench/machine.h"
 #include "process/resident.h"
 

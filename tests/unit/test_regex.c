@@ -164,8 +164,8 @@ static clf_str cut_by(const char *pattern, const clf_str *text)
     return cut;
 }
 
-/* What begins with a repeated class is tried at the start of a run alone, with the same result as at each place, which the group asks
- * for. */
+/* An expression that begins with a repeated class is tried only at the start of a run. The group forces a try at each place; both give the
+ * same result. */
 static void runs_begin_once(void **state)
 {
     static const char *const pairs[][2] = {

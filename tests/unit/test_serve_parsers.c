@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server reads and writes without a device: headers, fields of requests, numbers as text and base64. */
+/* Tests the parts of the server that need no device: headers, fields of requests, numbers as text and base64. */
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/numbers.h"

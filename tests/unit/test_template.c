@@ -145,7 +145,7 @@ static void failures(void **state)
 
 #define MEMORY "more than 268435456 bytes"
 
-/* What is alive at a time has a limit, however it is divided; what was freed does not count. */
+/* Live memory has a limit, however it is divided; freed memory does not count. */
 static void memory(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a terminal gets of text that would drive it, however the text is cut into writes; a file gets each byte. */
+/* Tests that a terminal gets harmless text, however it is cut into writes, and that a file gets each byte. */
 #include "console/terminal_stream.h"
 
 #include <pty.h>
@@ -16,7 +16,7 @@
 
 enum { MOST = 1 << 16 };
 
-/* What comes out at `reader` until its writers are gone. */
+/* Reads from `reader` until its writers are gone. */
 static size_t drain(int reader, unsigned char *out)
 {
     size_t size = 0;

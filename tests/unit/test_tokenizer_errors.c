@@ -348,7 +348,7 @@ static void sides(void **state)
     }
 }
 
-/* Of tokens that only other files than tokenizer.json name. */
+/* A tokenizer whose special tokens are named in other files than tokenizer.json. */
 static const char unnamed_json[] =
     "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
     "\"special\":true}],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"

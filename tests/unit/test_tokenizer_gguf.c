@@ -58,7 +58,7 @@ static void read_tokens(vocabulary *v)
     }
 }
 
-/* Of SentencePiece's kind a token's score tells how early it is merged. */
+/* In SentencePiece's kind of vocabulary, a token's score says how early it is merged. */
 static void read_merges(vocabulary *v)
 {
     const json_t *model = json_object_get(v->json, "model"), *list = json_object_get(model, "merges"),

@@ -124,7 +124,7 @@ static void llama(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
-/* Of pairs whose merged tokens have one score, the leftmost is merged first, whichever token has the lower id. */
+/* If the merged tokens of several pairs have one score, the leftmost pair is merged first, whichever token has the lower id. */
 static void equal_scores(void **state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static void test_other_reference(void **state)
     clfi_tune_results_free(&r);
 }
 
-/* What a second look does not confirm goes back, with all products of its weight. */
+/* A choice that the second measurement does not confirm is undone, with all products of its weight. */
 static void test_confirm(void **state)
 {
     clfi_tune_results r = {.is_reference_table = true};
@@ -203,7 +203,7 @@ static void test_products(void **state)
     CHECK_FAILS(clfi_tune_model_products(directory, &list), CLF_NOT_FOUND, "model directory");
 }
 
-/* What is measured at 16 rows, and of attention. */
+/* Checks the products measured at 16 rows, and those of attention. */
 static void check_products(const char *model, const char *want)
 {
     clfi_tune_products list;

@@ -256,7 +256,7 @@ static void test_nearest(void **state)
     }
 }
 
-/* What was measured with other parameters of CLBlast does not speak for these. */
+/* Measurements with other parameters of CLBlast do not count for these. */
 static void test_precisions_of_clblast(void **state)
 {
     static const char *const names[] = {"clblast", "tiled"};
@@ -412,7 +412,7 @@ static void test_broken(void **state)
     json_decref(entry);
 }
 
-/* What another version wrote, or for a device that had more memory, costs one rule and not the others. */
+/* A rule of another version, or of a device with more memory, is dropped alone; the others stay. */
 static void test_foreign(void **state)
 {
     static const char *const files[] = {
