@@ -200,6 +200,17 @@ static void take_jobs(srv_texts_lane *lane)
         }
 }
 
+/* Without a scheduler all that waits ends as failed. */
+static clf_status refuse_waiting(srv_texts_lane *lane, clf_status status)
+{
+    srv_error error;
+    srv_job *job;
+    srv_refuse_status(&error, status, NULL);
+    while ((job = take_job(lane, true)))
+        end_job(lane, job, &error);
+    return status;
+}
+
 /* ---- Leaving ---- */
 
 static void cancel_requests(const srv_texts_lane *lane)
@@ -259,8 +270,9 @@ static void count_shared(srv_texts_lane *lane)
 
 clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
 {
-    if (!lane->scheduler)
-        CLF_TRY(make_scheduler(lane));
+    const clf_status made = lane->scheduler ? CLF_OK : make_scheduler(lane);
+    if (made != CLF_OK)
+        return refuse_waiting(lane, made);
     take_jobs(lane);
     cancel_requests(lane);
     const size_t load = clfi_scheduler_load(lane->scheduler);

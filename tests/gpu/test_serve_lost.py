@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A server whose GPU is lost while it answers: it opens the GPU again, and every client gets what it gets from one that is not lost, also
+where a prompt began as one before the loss. After a second loss in a row clients get 503.
+usage: test_serve_lost.py PROGRAM DATA SHIM DEVICE"""
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from runs import fail, finish
+from serving import EMBEDDER, WRITER, Server
+from shown import pocl_alone
+
+PROMPTS = ["the cat sat on the mat and ran away", "a", "it ran"] * 2
+
+
+def answers(lose):
+    """Status of the server, calls on its queue, what clients got, and its log."""
+    calls = os.path.join(work, "calls")
+    server = Server(EMBEDDER, WRITER, LD_PRELOAD=sys.argv[3], CLF_TEST_GPU=sys.argv[4], CLF_TEST_GPU_LOSE=lose, CLF_TEST_GPU_CALLS=calls,
+                    CLF_NO_TUNED="1", OCL_ICD_VENDORS=vendors)
+    got = []
+    for prompt in PROMPTS:
+        status, _, content = server.ask("POST", "/v1/completions", {"prompt": prompt, "max_tokens": 12, "temperature": 0})
+        got.append((status, content["choices"][0]["text"] if status == 200 else content["error"]["code"]))
+        status, _, content = server.ask("POST", "/v1/embeddings", {"input": prompt})
+        got.append((status, content["data"][0]["embedding"] if status == 200 else content["error"]["code"]))
+    status = server.stop()
+    with open(calls, encoding="utf-8") as file:
+        return status, int(file.read()), got, server.log()
+
+
+def is_same(a, b):
+    if a[0] != b[0] or isinstance(a[1], str):
+        return a == b
+    return max(abs(x - y) for x, y in zip(a[1], b[1], strict=True)) <= 2e-6
+
+
+with tempfile.TemporaryDirectory() as work:
+    vendors = pocl_alone(work)
+    os.environ.pop("CLF_DEVICE", None)
+    ended, count, want, _ = answers("")
+    if ended != 0 or {status for status, _ in want} != {200}:
+        fail(f"without a loss: {ended} {want}")
+    for part in (0.6, 0.8, 0.95):
+        ended, _, found, log = answers(str(int(count * part)))
+        if ended != 0 or "device lost" not in log or not all(map(is_same, found, want)):
+            fail(f"lost at {part} of {count} calls: {ended} {[a for a, b in zip(found, want) if not is_same(a, b)][:3]} {log[-800:]}")
+    ended, _, found, log = answers(f"{int(count * 0.8)}-")
+    odd = [a for a, b in zip(found, want) if not is_same(a, b) and a != (503, "device_lost")]
+    if odd or found[-1] != (503, "device_lost"):
+        fail(f"lost for good: {ended} {odd[:3]} {found[-1]} {log[-800:]}")
+finish()
