@@ -266,13 +266,22 @@ static clf_status next_pieces(http_request *r, bool *out_sleeps)
     return st;
 }
 
+/* A piece that finds no memory: the stream ends with an error in its place. False: that finds none either. */
+static bool end_stream(http_request *r)
+{
+    srv_refuse_memory(&r->call);
+    clfi_str_clear(&r->stream);
+    r->stream_ended = true;
+    return srv_stream_error(&r->call, &r->call.error, &r->stream) == CLF_OK;
+}
+
 /* An MHD_ContentReaderCallback. */
 static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most)
 {
     http_request *r = user;
     bool sleeps = false;
     (void)position;
-    if (r->sent == r->stream.length && !r->stream_ended && next_pieces(r, &sleeps) != CLF_OK)
+    if (r->sent == r->stream.length && !r->stream_ended && next_pieces(r, &sleeps) != CLF_OK && !end_stream(r))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (sleeps)
         return 0;
