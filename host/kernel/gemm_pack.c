@@ -8,7 +8,7 @@
 
 enum {
     WIDEST_PANEL = 64,
-    LONG_K = 256, /* k of one work-item of gemm_pack_vector.cl, and where batches share pages of memory */
+    LONG_K = 256, /* k of one work-item of gemm_pack_turned.cl and gemm_pack_lines.cl, and where batches share pages of memory */
     SHORT_K = 16
 };
 
@@ -39,16 +39,23 @@ typedef struct pack_source {
     int64_t batch[CLFI_GEMM_MAX_BATCH], batch_stride[CLFI_GEMM_MAX_BATCH];
 } pack_source;
 
-static clf_launch pack_launch(clf_context *context, const char *kernel, const pack_source *from, clf_dtype to, const pack_grid *grid)
+/* A size of work-groups that is known without a rehearsal: the compiling process makes the machine code for it. */
+static void know_local(clf_kernel_spec *spec, size_t items)
 {
-    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack.cl", kernel);
+    spec->local[0] = items;
+    spec->local[1] = spec->local[2] = 1;
+}
+
+static clf_launch pack_launch(clf_context *context, const char *file, const char *kernel, const pack_source *from, clf_dtype to,
+                              const pack_grid *grid)
+{
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_spec_dtype(&spec, "FROM", from->dtype);
     clfi_spec_dtype(&spec, "TO", to);
     clfi_spec_int(&spec, "BLOCK_ROWS", grid->rows);
     clfi_spec_int(&spec, "BLOCK_K", grid->k);
     clfi_spec_int(&spec, "IS_K_INNER", from->k_stride <= from->row_stride);
-    spec.local[0] = grid->local; /* known without a rehearsal: the compiling process makes the machine code for it */
-    spec.local[1] = spec.local[2] = 1;
+    know_local(&spec, grid->local);
     return clfi_launch(context, &spec);
 }
 
@@ -86,7 +93,7 @@ static size_t batches(const pack_source *from)
 static clf_status pack_rows(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset)
 {
     const pack_grid grid = grid_of(context);
-    clf_launch launch = pack_launch(context, "gemm_pack_rows", from, dtype, &grid);
+    clf_launch launch = pack_launch(context, "gemm_pack_rows.cl", "gemm_pack_rows", from, dtype, &grid);
     arg_source(&launch, from);
     clfi_arg_buffer(&launch, to);
     clfi_arg_long(&launch, to_offset);
@@ -112,7 +119,8 @@ static clf_status pack_panels_vector(clf_context *context, const pack_source *fr
     const int width = context->device.caps.vector_width;
     const bool is_turned = from->k_stride == 1;
     const int64_t block_k = is_turned || !are_batches_inner(from) ? LONG_K : SHORT_K;
-    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_vector.cl", is_turned ? "gemm_pack_turned" : "gemm_pack_lines");
+    clf_kernel_spec spec = is_turned ? clfi_kernel_spec("gemm_pack_turned.cl", "gemm_pack_turned")
+                                     : clfi_kernel_spec("gemm_pack_lines.cl", "gemm_pack_lines");
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_dtype(&spec, "FROM", from->dtype);
     clfi_spec_dtype(&spec, "TO", dtype);
@@ -147,7 +155,7 @@ static clf_status pack_panels(clf_context *context, const pack_source *from, con
     const pack_grid grid = grid_of(context);
     if (caps->is_cpu && !caps->slow_compiler && (from->k_stride == 1 || from->row_stride == 1) && first % caps->vector_width == 0)
         return pack_panels_vector(context, from, to, dtype, to_offset, panel, first, padded);
-    clf_launch launch = pack_launch(context, "gemm_pack_panels", from, dtype, &grid);
+    clf_launch launch = pack_launch(context, "gemm_pack_panels.cl", "gemm_pack_panels", from, dtype, &grid);
     arg_source(&launch, from);
     clfi_arg_buffer(&launch, to);
     clfi_arg_long(&launch, to_offset);
@@ -237,9 +245,10 @@ clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int
 clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
                                int64_t to_offset)
 {
-    const pack_source source = {.dtype = from->buffer ? from->dtype : CLF_F32};
-    const pack_grid grid = {1, 1, 64};
-    clf_launch launch = pack_launch(context, "gemm_pack_bias", &source, CLF_F32, &grid);
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_bias.cl", "gemm_pack_bias");
+    clfi_spec_dtype(&spec, "FROM", from->buffer ? from->dtype : CLF_F32);
+    know_local(&spec, 64);
+    clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, from->buffer ? count : 0);
     clfi_arg_int(&launch, padded);
     clfi_arg_buffer(&launch, from->buffer);

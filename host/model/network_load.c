@@ -10,6 +10,7 @@
 #include "nn/positional_encoding.h"
 #include "op/activation.h"
 #include "op/first_use.h"
+#include "runtime/rehearsal.h"
 
 enum { NAME_BYTES = CLFI_WEIGHT_NAME_BYTES, MOST_PARTS = CLFI_MOST_FUSED };
 
@@ -528,4 +529,31 @@ clf_status clfi_network_load(clf_context *context, const clf_network_config *con
 done:
     clfi_network_destroy(l.made);
     return st;
+}
+
+typedef struct first_layers {
+    clf_context *context;
+    clf_network_config config;
+    const clf_name_map *names;
+    const clf_weight_source *source;
+} first_layers;
+
+static clf_status load_first_layers(void *user)
+{
+    const first_layers *first = user;
+    clf_network *network;
+    CLF_TRY(clfi_network_load(first->context, &first->config, first->names, first->source, &network));
+    clfi_network_destroy(network);
+    return CLF_OK;
+}
+
+clf_status clfi_network_rehearse_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
+                                      const clf_weight_source *source)
+{
+    first_layers first = {context, *config, names, source};
+    if (context->rehearsal)
+        return CLF_OK;
+    first.config.encoder.layers = config->encoder.layers > 0;
+    first.config.decoder.layers = config->decoder.layers > 0;
+    return clfi_rehearse(context, load_first_layers, &first);
 }

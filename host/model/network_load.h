@@ -12,4 +12,9 @@
 clf_status clfi_network_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
                              const clf_weight_source *source, clf_network **out);
 
+/* Compiles the kernels that pack weights, several at once: a network of one layer is loaded in a rehearsal (runtime/rehearsal.h). Kernels
+ * that later layers alone need, for weights of other types, are compiled when these are loaded. No-op within a rehearsal. */
+clf_status clfi_network_rehearse_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
+                                      const clf_weight_source *source);
+
 #endif

@@ -141,7 +141,9 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     }
     CLF_TRY(clfi_weights_open(context, checkpoint, params->weights, &weights));
     const clf_weight_source source = clfi_weights_of_checkpoint(weights);
-    st = clfi_network_load(context, &config, &names, &source, &network);
+    st = clfi_network_rehearse_load(context, &config, &names, &source);
+    if (st == CLF_OK)
+        st = clfi_network_load(context, &config, &names, &source, &network);
     if (st == CLF_OK && (st = check_taken(checkpoint, family, &names, &config, weights)) != CLF_OK)
         clfi_network_destroy(network);
     if (st == CLF_OK) {

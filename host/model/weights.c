@@ -99,6 +99,8 @@ static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const
     clf_status st = CLF_OK;
     float *values;
     uint16_t *bits = NULL;
+    if (weights->context->rehearsal) /* which leaves out the writes */
+        return CLF_OK;
     CLF_TRY(clfi_alloc(PIECE, sizeof *values, tensor->name, &values));
     if (dtype == CLF_F16)
         st = clfi_alloc(PIECE, sizeof *bits, tensor->name, &bits);

@@ -14,7 +14,11 @@
 #include "runtime/shared.h"
 #include "runtime/unusable.h"
 
-enum { STARTS_MOST = 2, LOOK_MS = 200 };
+enum {
+    STARTS_MOST = 2,
+    LOOK_MS = 200,
+    KEPT = 2 /* processes that stay when all is built: the first pass over texts comes soon after the weights were packed */
+};
 
 typedef struct job_queue {
     clf_context *context;
@@ -220,7 +224,7 @@ void clfi_outside_build(clf_context *context, clf_build_job *jobs, size_t count)
             if (queue.of[i])
                 look_at(&queue, i);
     } while (is_busy(&queue, room) || has_work(&queue));
-    clfi_compiler_pool_trim(queue.pool, queue.pool->is_off ? 0 : 1);
+    clfi_compiler_pool_trim(queue.pool, queue.pool->is_off ? 0 : KEPT);
     clfi_log(context, CLF_LOG_DEBUG, "built %zu of %zu programs in other processes in %.1f ms", queue.built, count,
              (double)(clfi_now_ns() - start) / 1e6);
     context->stats.build_ns += clfi_now_ns() - start;

@@ -10,6 +10,7 @@
 debian13_root=$PWD/build/debian13
 debian13_log=$PWD/build/debian13.log
 debian13_gigabytes=5 # of the root with its packages and builds, and some more
+debian13_end=        # of bash's SECONDS; "": no limit but those of its steps
 
 # Mounts of the root at $root: /proc, /sys (read-only) and the usual devices.
 debian13_mounts='
@@ -105,9 +106,16 @@ debian13_reason() {
         { grep -a -i -E '^(E|W|debootstrap|dpkg|quickstart):' "$debian13_log" || tail -n 1 "$debian13_log"; } | tail -n 1 | cut -c 1-160
 }
 
+# Seconds that a step may take: MOST, and not beyond the end.
+debian13_seconds() { # MOST
+    local left=$((${debian13_end:-SECONDS + $1} - SECONDS))
+    echo $((left > $1 ? $1 : left > 1 ? left : 1)) # 0 is no limit to timeout
+}
+
 # quickstart as a newcomer runs it; 77: it ended before it built anything, because packages could not be had.
 quickstart_debian13() { # NAME=VALUE...
-    in_debian13 900 "$@" bash -c 'cd /clformer && ./quickstart /model 2>&1 | tee /quickstart.log; exit "${PIPESTATUS[0]}"' && return 0
+    in_debian13 "$(debian13_seconds 900)" "$@" \
+        bash -c 'cd /clformer && ./quickstart /model 2>&1 | tee /quickstart.log; exit "${PIPESTATUS[0]}"' && return 0
     cp "$debian13_root/quickstart.log" "$debian13_log"
     ! grep -q '^== Building' "$debian13_log" || return 1
     skip_debian13 "packages of quickstart: $(debian13_reason)"
@@ -116,7 +124,7 @@ quickstart_debian13() { # NAME=VALUE...
 
 # quickstart, the small tests, and what other compilers and drivers say. Warnings of GCC and clang are errors.
 test_debian13() {
-    local obstacle status=0 common=(CFLAGS=-Werror CLF_CACHE_DIR=/clformer/build/test-cache)
+    local obstacle seconds status=0 common=(CFLAGS=-Werror CLF_CACHE_DIR=/clformer/build/test-cache)
     obstacle=$(debian13_obstacle)
     if [ -n "$obstacle" ]; then
         skip_debian13 "$obstacle"
@@ -130,19 +138,22 @@ test_debian13() {
     watched "$debian13_log" in_debian13 600 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
         python3 libcmocka-dev clang-19 libclang-rt-19-dev libclc-19 mesa-opencl-icd ||
         { skip_debian13 "packages of its tests: $(debian13_reason)"; return 0; }
-    in_debian13 1500 "${common[@]}" CLF_MODEL_DIR=/model SECONDS_FOR_TESTS=400 \
+    seconds=$(debian13_seconds 1500)
+    in_debian13 "$seconds" "${common[@]}" CLF_MODEL_DIR=/model SECONDS_FOR_TESTS=400 \
         bash -c '. /clformer/tests/debian13/inside.sh' || status=$?
     sed 's/^/Debian 13: /' "$debian13_root/clformer/build/skips" >>build/skips
     [ $status -eq 137 ] && [ ! -e "$debian13_root/clformer/build/failed" ] || return $status
-    skip_debian13 "no time left: its tests were ended after 1500 s, those before passed"
+    skip_debian13 "no time left: its tests were ended after $seconds s, those before passed"
 }
 
-# The last part of --full, which has 90 minutes: where the others took too many of them, this one is left out by name.
+# The last part of --full, which has 90 minutes: it gets what the others left of them, less 5 for what they take to end, and is left out by
+# name where that is less than it needs on two cores.
 test_debian13_in_time() { # START
-    local minutes=$(((SECONDS - $1) / 60))
-    if [ "$minutes" -ge 60 ]; then
+    local minutes=$(((SECONDS - $1) / 60)) has=85 needs=12
+    if [ $((minutes + needs)) -gt $has ]; then
         skip_debian13 "the other parts took $minutes minutes; ./quickstart test --debian13 runs it alone"
     else
+        debian13_end=$(($1 + has * 60))
         test_debian13
     fi
 }
