@@ -24,8 +24,10 @@ void clfi_arena_destroy(clf_arena *arena)
 {
     if (!arena)
         return;
-    for (size_t i = 0; i < arena->count; i++)
+    for (size_t i = 0; i < arena->count; i++) {
+        clfi_context_retain(arena->blocks[i]->context); /* see add_block: who still holds the block lets go of the context later */
         clfi_buffer_release(arena->blocks[i]);
+    }
     free(arena->blocks);
     free(arena);
 }

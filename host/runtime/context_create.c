@@ -217,21 +217,14 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     return create_own(with->profile != NULL, context);
 }
 
-static void release_arena(clf_context *context)
-{
-    const size_t references = context->references;
-    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
-    clfi_arena_destroy(context->arena);
-    context->references = references;
-}
-
 static void context_free(clf_context *context)
 {
     if (!context)
         return;
     clfi_slots_clear(context);
     clfi_queue_remove(context);
-    release_arena(context);
+    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
+    clfi_arena_destroy(context->arena);
     clfi_profile_destroy(context->profile);
     clfi_kernel_table_destroy(context->kernels);
     clfi_shared_release(context->shared);
@@ -260,7 +253,7 @@ static void release_lost(clf_context *context)
 {
     clfi_slots_clear(context);
     clfi_queue_remove(context);
-    release_arena(context);
+    clfi_arena_destroy(context->arena);
     if (context->profile) /* of events that have ended */
         context->stats.kernel_ns += clfi_profile_collect(context->profile, &context->stats.longest_launch_ns);
     clfi_kernel_table_destroy(context->kernels);
