@@ -254,10 +254,12 @@ static int fail_unknown(const char *name)
     for (size_t i = 0; i < COUNT(versions); i++)
         if (strcmp(name, versions[i]) == 0)
             return cli_fail(clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; did you mean clformer --version (-V)?", name));
-    const char *names[COUNT(commands)];
+    const char *names[COUNT(commands) + 2];
     for (size_t i = 0; i < COUNT(commands); i++)
         names[i] = commands[i].name;
-    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    names[COUNT(commands)] = "--version";
+    names[COUNT(commands) + 1] = "--help";
+    const char *nearest = cli_nearest(name, names, COUNT(names));
     return cli_fail(nearest ? clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; did you mean %s? See clformer --help", name, nearest)
                             : clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; see clformer --help", name));
 }

@@ -133,7 +133,8 @@ def several_files():
     named = ask("--corpus", files[0], "--json", "--", files[1])
     if json.loads(named.stdout)["query"] != files[1]:
         fail("a file's name as a query behind --", named.stdout)
-    for arguments, status, part in ((["--corpus", "notes", "q"], 1, "notes: is a directory"),
+    for arguments, status, part in ((["--corpus", "notes/", "q"], 1, "notes/: is a directory: expected a file of texts (clformer search "
+                                     "MODEL_DIR --corpus notes/* --"),
                                     (["--corpus", files[0], "nowhere.md", "--", "q"], 1, "nowhere.md: No such file"),
                                     (["--corpus", files[0], sidecar, "--", "q"], 2, "holds embeddings: expected it alone"),
                                     (["--corpus", files[2], "q"], 1, "holds no text"),

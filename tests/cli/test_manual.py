@@ -125,6 +125,10 @@ for heading in ("FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"):
 for status in ("0", "1", "2", "130"):
     if f".B {status}" not in page["EXIT STATUS"]:
         fail("the manual doesn't tell exit status", status)
+for typed, meant in (("embedd", "embed"), ("--verison", "--version"), ("--hlep", "--help"), ("-v", "--version")):
+    done = subprocess.run([program, typed], capture_output=True, text=True, check=False)
+    if done.returncode != 2 or f"did you mean {meant}" not in done.stderr.replace("clformer --", "--"):
+        fail(typed, "does not lead to", meant, done.stderr)
 for word in ("--help", "--version", "-V"):
     if word not in told("--help") or word not in plain("\n".join(page["DESCRIPTION"])):
         fail("--help or the manual lacks", word)
