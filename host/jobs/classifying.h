@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands over a model's classification head share. */
+/* Shared by the commands over a model's classification head. */
 #ifndef CLFI_JOBS_CLASSIFYING_H
 #define CLFI_JOBS_CLASSIFYING_H
 

@@ -25,7 +25,7 @@ typedef struct listing_answer {
     cli_device_listing listing;
 } listing_answer;
 
-/* Of devices that are one piece of hardware: the default one, else what "cpu" means, else the first. */
+/* Chooses among devices that are one piece of hardware: the default one, else what "cpu" means, else the first. */
 static void choose(const clf_device_list *list, size_t standard, cli_device_listing *out)
 {
     size_t best[CLI_MOST_LISTED], cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices there are, asked by a process of its own before this one or those it starts touch a driver. */
+/* Lists the devices. A process of its own asks for them before this process, or those that it starts, call a driver. */
 #ifndef CLFI_JOBS_DEVICE_LISTING_H
 #define CLFI_JOBS_DEVICE_LISTING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a directory. */
+/* Lists a directory. */
 #ifndef CLFI_JOBS_DIRECTORY_H
 #define CLFI_JOBS_DIRECTORY_H
 

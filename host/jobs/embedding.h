@@ -92,10 +92,10 @@ clf_status cli_collect(void *collection, const cli_embedded *window);     /* a s
 clf_text cli_collection_text(const cli_collection *collection, size_t i); /* "" where it holds no texts */
 void cli_collection_free(cli_collection *collection);
 
-/* What a command `MODEL_DIR [TEXT ...]` does with its texts once they are open. */
+/* Work of a command `MODEL_DIR [TEXT ...]` on its opened texts. */
 typedef clf_status (*cli_texts_work)(void *user, cli_session *session, const char *directory, cli_inputs *inputs, clf_embed_stats *stats);
 
-/* Such a command as a whole: the table's options, --file's value among them at *file, then the work, then its end. Returns the exit
+/* Runs such a command as a whole: the table's options, --file's value among them at *file, then the work, then its end. Returns the exit
  * status. */
 int cli_run_on_texts(const cli_command *command, const cli_option *table, size_t options, int argc, char **argv, const char *const *file,
                      cli_session *session, cli_texts_work work, void *user);

@@ -20,7 +20,7 @@ const cli_field_row cli_fields[CLI_FIELD_COUNT] = {
 #undef X
 };
 
-/* What devices differ by in rounding stays far below, what one computes wrong above. */
+/* Differences between devices by rounding stay far below it; wrong results are above. */
 static const double canary_bound = 1e-2;
 
 const char *const cli_fields_otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no"};
@@ -172,7 +172,7 @@ static bool is_inside(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80; /* a character of UTF-8 */
 }
 
-/* What a message shows of a text: all of it, or of one of two long ones what is around the place where they differ. */
+/* Quotes a text for a message: all of it, or of two long texts the part around their first difference. */
 static const char *quote(const char *text, const char *other, char out[QUOTE_BYTES])
 {
     size_t from = 0;

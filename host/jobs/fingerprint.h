@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What made a file of embeddings: the file F.npy.json beside F.npy, by which search, verify and gather know whose vectors these are.
- * Where F.npy is a link, it is beside the file that the link leads to. */
+/* Fingerprint of a file of embeddings: the file F.npy.json beside F.npy says what made the vectors. search, verify and gather read it. If
+ * F.npy is a link, the fingerprint lies beside the file that the link leads to. */
 #ifndef CLFI_JOBS_FINGERPRINT_H
 #define CLFI_JOBS_FINGERPRINT_H
 
@@ -78,8 +78,8 @@ clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *ou
 clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
 clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
 
-/* Where the work of one run may be continued or completed by another: INVALID_ARGUMENT names the first field that differs, as in "PATH was
- * begun with another pooling", those words being `that`; fields of the device count only `on_one_device`. */
+/* Checks that one run may continue or complete the work of another. INVALID_ARGUMENT names the first field that differs, as in "PATH was
+ * begun with another pooling", where `that` is "PATH was begun with"; fields of the device count only `on_one_device`. */
 clf_status cli_fingerprint_same_work(const char *that, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device);
 
 /* FORMAT: `who`'s device computes something else than that of `whose` ("the first shard's"). What devices round differently passes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that make up fingerprints share. */
+/* Shared by the files that make fingerprints. */
 #ifndef CLFI_JOBS_FINGERPRINT_PARTS_H
 #define CLFI_JOBS_FINGERPRINT_PARTS_H
 
@@ -14,14 +14,14 @@ typedef struct cli_field_row {
 
 extern const cli_field_row cli_fields[CLI_FIELD_COUNT];
 
-/* What files of versions that knew nothing else do not say; NULL: all of them say it. */
+/* Values of fields that files of earlier versions lack; NULL: every version wrote the field. */
 extern const char *const cli_fields_otherwise[CLI_FIELD_COUNT];
 
 /* A field anew. */
 clf_status cli_fingerprint_set(cli_fingerprint *f, cli_field field, const char *text);
 clf_status cli_fingerprint_set_number(cli_fingerprint *f, cli_field field, int64_t number);
 
-/* What stands in a file: a fingerprint with rows, hash, ranges and texts. The caller releases *out. */
+/* Contents of a file: a fingerprint with rows, hash, ranges and texts. The caller releases *out. */
 clf_status cli_fingerprint_file_json(const cli_fingerprint *f, json_t **out);
 clf_status cli_fingerprint_file_parse(const json_t *root, const char *where, cli_fingerprint *out);
 

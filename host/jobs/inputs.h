@@ -16,7 +16,7 @@
 
 enum { CLI_WINDOW = 4096 };
 
-/* Where a text stands: line `line` of `file` in units of the inputs; line 0: it is an argument. */
+/* Origin of a text: line `line` of `file` in units of the inputs; line 0: it is an argument. */
 typedef struct cli_place {
     const char *file;
     size_t line;
@@ -77,8 +77,8 @@ void cli_inputs_close(cli_inputs *inputs);
  * tell the same of the others. */
 clf_status cli_inputs_open_files(const char *const *files, size_t count, cli_inputs **out);
 
-/* Of pairs, or of texts alone (second.data NULL), in memory; borrowed, as are the rest. numbers: of each, what messages call it, from 1, in
- * what is called `name`; both NULL: by its place among these. */
+/* Inputs of pairs, or of texts alone (second.data NULL), in memory; all is borrowed. numbers: the number of each in messages, from 1, in
+ * `name`; both NULL: its position among these. */
 clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out);
 
 /* The row of --file for a command's option table. */
@@ -99,8 +99,8 @@ double cli_inputs_passed_share(const cli_inputs *inputs);
  * one's share, at most `most` and at least a 128th of that. One of them alone: `most`. */
 size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 
-/* Where the inputs say that the file stays, because others read it as well, to hash it: its name must stand for the same bytes from its
- * opening to its end. IO: it was changed. Each window is held against this before what is made of it is kept. */
+/* Checks that an input file did not change since it was opened, if the inputs promise it because others read the file to hash it. Callers
+ * check before they keep the results of a window. IO: it was changed. */
 clf_status cli_inputs_check_stays(const cli_inputs *inputs);
 
 /* Whether all texts have been read: after the last window, and after the one before it only if that was full. */

@@ -15,7 +15,7 @@
 
 enum { REST = 20 }; /* an unfinished index is written again after this many times what writing took */
 
-/* Where the vector of a text is. */
+/* Source of a text's vector. */
 typedef struct source {
     bool is_fresh; /* fresh[row], else a row of its file's index */
     size_t row;

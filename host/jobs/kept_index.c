@@ -50,7 +50,7 @@ clf_status cli_kept_place(const cli_index_place *place, char **out)
     return CLF_OK;
 }
 
-/* What stands for the file in a hash: its real path, or the path as given where that fails. */
+/* Path of the file for a hash: its real path, or the path as given if that fails. */
 static const char *real_path(const char *path, char room[PATH_MAX])
 {
     return realpath(path, room) ? room : path;
@@ -129,7 +129,7 @@ done:
     return st;
 }
 
-/* What an earlier version kept beside the corpus, where that is all there is. */
+/* Reads the index that an earlier version kept beside the corpus, if there is no other. */
 static clf_status read_earlier(cli_kept_index *index, const char *corpus, const cli_fingerprint *now, size_t width)
 {
     clf_str path = CLF_STR_INIT;

@@ -5,7 +5,7 @@
 
 #include "jobs/fingerprint.h"
 
-/* Where indexes are kept: a file where the path ends in .npy (of one corpus), else a folder. In a folder an index is called
+/* Place of indexes: a file if the path ends in .npy (for one corpus), else a folder. In a folder an index is called
  * NAME-HASH.npy by the corpus' name and the real paths of corpus and model. */
 typedef struct cli_index_place {
     const char *path; /* NULL: the folder "embeddings" in the program's cache folder, which must be private */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a model's files goes into its hashes. */
+/* Hashes a model's files. */
 #include "jobs/model_hash.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static bool is_of_model(const char *name)
            ends(name, ".gguf") || ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* an index may name any */
 }
 
-/* What of a file goes into a hash: its bytes, or what the system tells of it, by which an exchange is noticed. */
+/* Input of a hash: a file's bytes, or its size and times, by which an exchange is noticed. */
 typedef struct file_hash {
     clf_hasher *hasher;
     clf_status (*add)(clf_hasher *hasher, const char *path);
@@ -86,7 +86,7 @@ static clf_status add_module(const file_hash *hash, const char *directory, const
     return st;
 }
 
-/* What comes after the network lies in folders that modules.json names. */
+/* Adds the modules after the network, in the folders that modules.json names. */
 static clf_status add_modules(const file_hash *hash, const char *directory)
 {
     static const char file[] = CLFI_SENTENCE_MODULES;
@@ -103,7 +103,7 @@ static clf_status add_modules(const file_hash *hash, const char *directory)
     return st;
 }
 
-/* What sentence_bert_config.json puts before the tokenizer; the rest of the file is the model's, or binds nobody. */
+/* Adds the step that sentence_bert_config.json puts before the tokenizer. The rest of the file is the model's, or has no effect. */
 static clf_status add_lowercase(const file_hash *hash, const char *directory)
 {
     static const char part[] = "Lowercase";
@@ -166,7 +166,7 @@ static clf_status add_both(const file_hash *hash, const char *directory)
     return add_tokenizer(hash, directory);
 }
 
-/* Of a directory what add_parts adds, of one file that holds all the file. */
+/* Hashes the parts of a directory by add_parts, or the one file that holds everything. */
 static clf_status hash_files(const char *path, clf_status (*add_parts)(const file_hash *, const char *),
                              clf_status (*add)(clf_hasher *, const char *), char out[CLFI_HASH_TEXT_BYTES])
 {

@@ -446,7 +446,7 @@ clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device
     return recover(part);
 }
 
-/* What is there is kept if it is of the same job; a header that was not whole held nothing. */
+/* Keeps the windows of a file of the same job. A file with an incomplete header holds none. */
 static clf_status go_on(cli_part *part, const cli_job *job, bool on_one_device)
 {
     bool is_torn;

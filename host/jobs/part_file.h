@@ -11,7 +11,7 @@
 
 enum { CLI_MOST_SHARDS = 99999 };
 
-/* What makes the bytes of the windows, beside the model. */
+/* Everything beside the model that determines the bytes of the windows. */
 typedef struct cli_job {
     cli_fingerprint made_by;
     char input[CLFI_HASH_TEXT_BYTES]; /* hash of the file of texts */
@@ -65,12 +65,12 @@ clf_status cli_part_open_complete(const char *path, bool *out_is_torn, cli_part 
  * shard. */
 clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device);
 
-/* Of such a part: holds no open file until it wakes, so that there may be more parts than files that a process may have open. IO: the file
- * was changed or replaced meanwhile. */
+/* Closes the part's file until the part wakes, so that there may be more parts than a process may have open files. IO (on waking): the
+ * file was changed or replaced meanwhile. */
 void cli_part_rest(cli_part *part);
 clf_status cli_part_wake(cli_part *part);
 
-/* What a part file says that it is part of, to be released. As cli_part_open_complete otherwise. */
+/* Reads the job that a part file belongs to; the caller releases it. Otherwise as cli_part_open_complete. */
 clf_status cli_part_job(const char *path, cli_job *out);
 void cli_part_close(cli_part *part); /* NULL is a no-op */
 

@@ -140,7 +140,7 @@ static window_job *job_of(const cli_pool *pool, uint64_t number)
     return &pool->jobs[number % pool->capacity];
 }
 
-/* What a cli_pool_member works at; NULL: nothing, or what another has done by now. */
+/* The window that a member works at; NULL: none, or another member has finished it. */
 static window_job *own_job(const cli_pool *pool, const cli_pool_member *m)
 {
     window_job *j = m->is_busy && m->number >= pool->first ? job_of(pool, m->number) : NULL;
@@ -328,7 +328,7 @@ static bool may_answer(const cli_pool_member *m)
     return cli_member_is_opening(m) || (cli_member_is_alive(m) && m->is_busy);
 }
 
-/* What takes long is told, what takes far too long is lost. */
+/* Reports members that take long, and gives up those that take far too long. */
 static clf_status check_patience(cli_pool *pool)
 {
     for (size_t i = 0; i < pool->members.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device's process of the pool does, and the messages between it and the process that hands out windows. */
+/* Work of a device's process in the pool, and the messages between it and the process that hands out windows. */
 #ifndef CLFI_JOBS_POOL_DEVICE_H
 #define CLFI_JOBS_POOL_DEVICE_H
 
@@ -30,7 +30,7 @@ typedef struct cli_pool_reply {
     const char *linear_engine;   /* the model's, of the first reply, which tells that it is open; static storage */
 } cli_pool_reply;
 
-/* What the process begins with. */
+/* Arguments of the process. */
 typedef struct cli_pool_place {
     const cli_session *session;
     const char *directory, *device;

@@ -52,7 +52,7 @@ static void describe(cli_pool_member *m, const cli_listed *device)
     memcpy(m->driver, device->driver, sizeof m->driver);
 }
 
-/* What "all" takes. Which device a repeated one stands behind is told, since it may still be named. */
+/* Adds the devices of "all". For a device left out as a repetition, a note names the one taken, since users may still name both. */
 static clf_status add_all(cli_pool_members *members, const cli_device_listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++) {

@@ -55,7 +55,7 @@ clf_status cli_members_wait(cli_pool_members *members, bool (*which)(const cli_p
 /* The answer of a member that has opened the model, or not. A failure is returned only where there is no other member. */
 clf_status cli_members_take_opening(cli_pool_members *members, cli_pool_member *m);
 
-/* Of an answer that has begun. CLF_OK, or why it ends early. */
+/* Reads `size` bytes of an answer that has begun. CLF_OK, or the reason why it ends early. */
 clf_status cli_member_receive(clfi_child *worker, void *data, size_t size);
 
 /* CLF_OK, or why there is no answer or a bad one. */

@@ -65,7 +65,7 @@ static void *serve(void *user)
 
 /* ---- Which device ---- */
 
-/* Of all that "all" takes, or without it of those like the default device, the rank's turn. */
+/* Chooses the rank's device among all devices, or without "all" among those like the default device. */
 static void choose(cli_ranks *ranks, const cli_device_listing *listing, bool takes_all)
 {
     size_t choices[CLI_MOST_LISTED], count = 0;
@@ -76,7 +76,7 @@ static void choose(cli_ranks *ranks, const cli_device_listing *listing, bool tak
         snprintf(ranks->device, sizeof ranks->device, "%zu", choices[(size_t)ranks->node_rank % count]);
 }
 
-/* Of "A,B,C" the rank's turn. */
+/* Chooses the rank's device in "A,B,C". */
 static clf_status choose_of_list(cli_ranks *ranks, const char *list)
 {
     size_t items = 1;

@@ -98,7 +98,7 @@ clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, con
     return st;
 }
 
-/* What clf_search_best says, with the rows' indices widened. */
+/* Reads the result of clf_search_best, with the rows' indices widened. */
 static clf_status read_best(clf_context *context, const clf_search *search, size_t n, size_t k, float *values, int64_t *indices)
 {
     const int64_t dim[2] = {(int64_t)n, (int64_t)k};

@@ -131,7 +131,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     return CLF_OK;
 }
 
-/* What cannot be looked at is told by what opens it. */
+/* A file that cannot be read is reported later, by the function that opens it. */
 void cli_session_note_model(cli_session *session, const char *directory)
 {
     if (cli_model_stamp(directory, session->model_stamp) != CLF_OK)
@@ -179,7 +179,7 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-/* What this context does without, all of it. */
+/* Prints everything that this context does without. */
 static void print_left_out(const clf_context *context)
 {
     for (const char *line = clfi_engines_left_out(context); *line; line += strcspn(line, "\n") + 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that use a device share: its options, the context, the report of --stats and --trace. */
+/* Shared by the commands that use a device: its options, the context, the report of --stats and --trace. */
 #ifndef CLFI_JOBS_SESSION_H
 #define CLFI_JOBS_SESSION_H
 
@@ -55,13 +55,13 @@ typedef struct cli_session {
         "trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace                       \
     }
 
-/* Of commands that open a model. */
+/* Options of commands that open a model. */
 #define CLI_MODEL_OPTIONS(s)                                                                                                         \
     {                                                                                                                                \
         "weights", 0, "stored|f16", "matrices on the device: as the model has them, or rounded to float16", CLI_CHOICE, &(s).weights \
     }
 
-/* Of those that keep keys and values. */
+/* Options of commands that keep keys and values. */
 #define CLI_CACHE_OPTIONS(s)                                                                     \
     {                                                                                            \
         "cache", 0, "f32|f16", "keys and values of tokens on the device", CLI_CHOICE, &(s).cache \
@@ -91,7 +91,7 @@ clf_status cli_session_open_model(cli_session *session, const char *directory);
 /* The same without weights (clfi_model_describe), where other processes compute; theirs is the engine. */
 clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine);
 
-/* What scores pairs of texts. */
+/* The model that scores pairs of texts. */
 clf_model *cli_session_scorer(const cli_session *session);
 
 /* Writes --trace and --stats (embed: totals of the calls, NULL = none), then releases everything. Always call it. */

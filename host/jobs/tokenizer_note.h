@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands tell about a tokenizer before they use it. */
+/* Notes about a tokenizer that commands print before they use it. */
 #ifndef CLFI_JOBS_TOKENIZER_NOTE_H
 #define CLFI_JOBS_TOKENIZER_NOTE_H
 

@@ -14,7 +14,7 @@ static bool wants_graphs(const clf_context *context, const clf_network *network)
            network->file_bytes / (uint64_t)network->decoder.layer_count <= MOST_LAYER_BYTES;
 }
 
-/* What lies on the device. */
+/* Makes the memory on the device. */
 static clf_status make_memory(clf_decode_batch *batch)
 {
     enum { FIRST_ROWS = 256 };

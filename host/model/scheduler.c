@@ -460,7 +460,7 @@ clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *s)
     return stats;
 }
 
-/* Where the device was lost and opened again, the requests at work are given all of their tokens again. */
+/* After the device was lost and opened again, gives the running requests all of their tokens again. */
 static clf_status refresh(clf_scheduler *s)
 {
     CLF_TRY(clfi_session_refresh(s->session));

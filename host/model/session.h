@@ -18,8 +18,8 @@ struct clf_session {
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
 
-/* Where the context was opened again since the session was used (clfi_context_recover): the model's weights are loaded again, and the
- * session's sequences have no tokens. */
+/* Reloads the model's weights if the context was opened again since the session was used (clfi_context_recover). The session's sequences
+ * then have no tokens. */
 clf_status clfi_session_refresh(clf_session *session);
 
 /* clfi_context_recover for a call on a session, which then starts with clfi_session_refresh. */

@@ -6,7 +6,7 @@
 
 #include "runtime/context.h"
 
-/* What the context goes on with. */
+/* State of the context that is set aside. */
 typedef struct clf_aside {
     struct clf_rehearsal *rehearsal;
     struct clf_recording *recording;

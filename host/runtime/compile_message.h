@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-/* What a message says. */
+/* Kind of a message. */
 typedef enum clf_compile_word {
     CLFI_COMPILE_HELLO,    /* from the program, once: it runs; body: clf_version() */
     CLFI_COMPILE_REQUEST,  /* to the program; body: texts in the order of clf_compile_request */

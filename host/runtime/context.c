@@ -80,7 +80,7 @@ cl_int clfi_context_finish_queue(const clf_context *context)
     return code;
 }
 
-/* What drivers return where the device was reset, or is gone. */
+/* Whether an error code says that the device was reset or is gone. */
 static bool is_loss(cl_int code)
 {
     return code == CL_OUT_OF_RESOURCES || code == CL_DEVICE_NOT_AVAILABLE || code == CL_INVALID_COMMAND_QUEUE ||

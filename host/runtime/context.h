@@ -15,8 +15,7 @@ typedef struct clf_slot clf_slot;
 typedef struct clf_arena clf_arena;
 typedef struct clf_profile clf_profile;
 
-/* What only the maker of a context can do with it (runtime/context_create.c): buffers and programs, which lie between the two, know
- * neither. */
+/* Functions that only the maker of a context has (runtime/context_create.c). Buffers and programs lie between the two and know neither. */
 typedef struct clf_context_life {
     void (*finished)(clf_context *context);      /* after the queue has finished: events are read, programs saved */
     void (*end)(clf_context *context);           /* when the last reference is gone */
@@ -31,7 +30,7 @@ typedef struct clf_usage {
     uint64_t peak;
 } clf_usage;
 
-/* What a launch does at most: multiply-adds, and bytes read and written as if nothing were read from a cache. */
+/* Work of a launch, at most: multiply-adds, and bytes read and written as if nothing were read from a cache. */
 typedef struct clf_work {
     double multiply_adds, bytes;
 } clf_work;
@@ -135,11 +134,11 @@ clf_status clfi_context_wait(clf_context *context);
 /* clf_context_finish before something is let go that kernels may still use: a failure is logged, for there is nobody to return it to. */
 void clfi_context_drain(clf_context *context);
 
-/* Where tuned choices lie unless a context's parameters say otherwise: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.
+/* Default path of tuned choices: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.
  * NOT_FOUND: neither that variable nor HOME is set. */
 clf_status clfi_tuned_path(char **out);
 
-/* Where compiled programs lie: below cache_dir, else $CLF_CACHE_DIR, else the user's cache directory. *out: the caller frees it; NULL where
+/* Folder of compiled programs: below cache_dir, else $CLF_CACHE_DIR, else the user's cache directory. *out: the caller frees it; NULL where
  * the first of them that is set is "". NOT_FOUND: no home directory is known. */
 clf_status clfi_programs_path(const char *cache_dir, char **out);
 

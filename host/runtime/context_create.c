@@ -146,7 +146,7 @@ static clf_status create_queue(clf_context *context)
     return CLF_OK;
 }
 
-/* What no other context shares. */
+/* Makes the parts that no other context shares. */
 static clf_status create_own(bool profiles, clf_context *context)
 {
     CLF_TRY(clfi_kernel_table_create(&context->kernels));
@@ -248,7 +248,7 @@ static void collect(clf_context *context)
     clfi_kernel_table_save(context);
 }
 
-/* What the lost device had goes: kernels, temporary memory, what upper layers keep. */
+/* Frees everything of the lost device: kernels, temporary memory, state of upper layers. */
 static void release_lost(clf_context *context)
 {
     clfi_slots_clear(context);

@@ -172,8 +172,8 @@ static bool pocl_takes_assembly(const char *driver_version)
     return version < 400 || version >= 700;
 }
 
-/* Of launch graphs on GPUs: enough items for a unit to wait for several loads at once, few enough groups to meet in a microsecond. Steps of
- * sixteen sequences keep an H200 busy with single launches, and are 1.13 times as fast with them; of one, 0.68 times. */
+/* Sizes of launch graphs on GPUs: enough items for a unit to wait for several loads at once, few enough groups for a barrier of a
+ * microsecond. On an H200, single launches make steps of sixteen sequences 1.13 times as fast as graphs, and steps of one 0.68 times. */
 enum { GRAPH_GROUPS_PER_UNIT = 2, GRAPH_GROUP = 256, GRAPH_ROWS = 8 };
 
 static void set_caps(clf_device *device)
@@ -228,8 +228,7 @@ static void set_caps(clf_device *device)
     }
 }
 
-/* What kernels and the choice of engines rest on. Everything must be answered: a device whose driver fails here cannot be trusted with
- * more. */
+/* Queries the numbers that kernels and the choice of engines depend on. A device whose driver fails here is not used. */
 static void query_numbers(survey *s, clf_device_info *info)
 {
     cl_device_type type = 0;

@@ -13,7 +13,7 @@
 #include "clformer/device.h"
 #include "runtime/matrix_unit.h"
 
-/* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
+/* Capabilities that decide between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
 typedef struct clf_device_caps {
     bool is_cpu;      /* wants work-groups of 1 with wide vectors and no local memory; otherwise the GPU family */
     int vector_width; /* floats in a hardware vector: 4, 8 or 16 on CPUs */
@@ -71,7 +71,7 @@ struct clf_device_list {
     size_t failed_platform; /* the first one whose devices were not told, so that those after it have other indices; SIZE_MAX: none */
 };
 
-/* What a selector might have meant if the drivers had answered: the failure, borrowed; NULL: nothing else. */
+/* The failure of a driver that may have hidden the selected device, borrowed; NULL: none. */
 const char *clfi_device_list_doubt(const clf_device_list *list, const char *selector);
 
 /* The selector of a device: `given`, else $CLF_DEVICE, else NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads of this process must not do in drivers at once, whatever contexts they have. */
+/* Locks for driver calls that threads of this process must not make at the same time, whatever contexts they have. */
 #ifndef CLFI_RUNTIME_DRIVER_LOCK_H
 #define CLFI_RUNTIME_DRIVER_LOCK_H
 

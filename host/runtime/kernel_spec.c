@@ -19,7 +19,7 @@ clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
     return spec;
 }
 
-/* Where the next character goes: every launch comes through here, so text is copied as it is measured. NULL: there is no room. */
+/* Appends `text` at `at` and returns the new end; NULL: no room. Every launch comes through here, so it copies while it measures. */
 static char *append(char *at, const char *end, const char *text)
 {
     while (at && *text) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernel to build: its file, its name and its macros. */
+/* A kernel to build: its file, its name and its macros. */
 #ifndef CLFI_RUNTIME_KERNEL_SPEC_H
 #define CLFI_RUNTIME_KERNEL_SPEC_H
 
@@ -11,7 +11,7 @@
 
 enum { CLFI_SPEC_BYTES = 640 };
 
-/* What to build. Macros are given in a fixed order by each launcher, so the text of the options is the key of the kernel. */
+/* A kernel to build. Each launcher gives its macros in a fixed order, so the text of the options is the kernel's key. */
 typedef struct clf_kernel_spec {
     const struct clf_program_parts *parts; /* of runtime/program_build.h, where the program is linked from several files; else NULL */
     const clf_kernel_set *own;             /* where the file is looked for before the library; NULL: nowhere else */
@@ -29,7 +29,7 @@ void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value);
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value);
 void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value); /* a macro in two pieces */
 
-/* Of the options. */
+/* Hash of the options. */
 uint64_t clfi_spec_hash(const clf_kernel_spec *spec);
 
 /* Whether a kernel of this name, options and clfi_spec_hash is the one that `spec` tells of, whose hash the caller has at hand. */

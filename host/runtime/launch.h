@@ -35,8 +35,8 @@ void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size); /* any 
 /* The same in a kernel that can be part of a launch graph; type: what it is called in the kernel's source, a literal. */
 void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size);
 
-/* What the whole launch does at most, of which a device's budget makes pieces (runtime/launch_budget.h). Every kernel whose work grows with
- * its operands states it; an exponential counts as 8 multiply-adds. */
+/* States the work of the whole launch, at most. A device's budget cuts it into pieces (runtime/launch_budget.h). Every kernel whose work
+ * grows with its operands states it; an exponential counts as 8 multiply-adds. */
 void clfi_launch_work(clf_launch *launch, double multiply_adds, double bytes);
 
 /* Enqueues `groups` work-groups of `local` items in each dimension. Any group count of 0: nothing to do, OK. */

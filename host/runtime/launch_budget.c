@@ -69,7 +69,7 @@ double clfi_budget_estimate(const clf_context *context, const clf_work *work, do
     return items < least ? ns * least / items : ns;
 }
 
-/* So many of `count` that no piece is much smaller than the others. */
+/* Size of a piece of `count`, at most `most`, such that no piece is much smaller than the others. */
 static size_t even_part(size_t count, size_t most)
 {
     const size_t size = most < 1 ? 1 : most < count ? most : count, pieces = (count + size - 1) / size;

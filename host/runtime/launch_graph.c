@@ -66,7 +66,7 @@ static clf_status allocate_memory(clf_context *context, size_t size, shared_memo
     return CLF_OK;
 }
 
-/* What the host wrote into the first bytes, to the device; they stay until the queue is idle. */
+/* Sends the first bytes from the host to the device. They must not change until the queue is idle. */
 static clf_status send_memory(clf_context *context, const shared_memory *m, size_t bytes)
 {
     if (context->device.caps.uses_host_memory)
@@ -77,7 +77,7 @@ static clf_status send_memory(clf_context *context, const shared_memory *m, size
     return CLF_OK;
 }
 
-/* What the device wrote there, once all before is done. */
+/* Waits for all work before, and reads what the device wrote there. */
 static clf_status receive_memory(clf_context *context, const shared_memory *m, size_t bytes)
 {
     if (!context->device.caps.uses_host_memory) {
@@ -88,7 +88,7 @@ static clf_status receive_memory(clf_context *context, const shared_memory *m, s
     return clfi_context_wait(context);
 }
 
-/* Where the work-groups of a context's graphs meet. */
+/* Barrier of the work-groups of a context's graphs. */
 typedef struct meeting {
     shared_memory words;
     uint64_t busy_ns; /* that launches took */

@@ -41,7 +41,7 @@ clf_matrix_unit clfi_matrix_unit_from_name(const char *macro);
 /* Macros UNIT and IS_EMULATED. */
 void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_emulated);
 
-/* What tells a device's unit. */
+/* Signs by which a device's unit is recognised. */
 typedef struct clf_matrix_unit_signs {
     const char *platform, *device, *extensions;
     unsigned nvidia_major, nvidia_minor; /* compute capability (cl_nv_device_attribute_query); 0: the driver does not tell */

@@ -39,7 +39,7 @@ static bool can_hold_files(const char *path, int *reason)
     return can;
 }
 
-/* Where PoCL keeps kernels unless it is told otherwise; false: nowhere of the user's. */
+/* PoCL's default folder for kernels; false: it is not one of the user's. */
 static bool default_cache(char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

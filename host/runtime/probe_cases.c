@@ -100,7 +100,7 @@ static bool dots_are_right(const clf_probe_run *run, const clf_probe_word *x, co
 enum { EXP2_GROUPS = 6, EXP2_GROUP = 64 };
 _Static_assert(EXP2_GROUPS *EXP2_GROUP * 4 <= CLFI_PROBE_WORDS, "a float4 for each item");
 
-/* Of a GPU, whose instruction saves a polynomial; on CPUs it is the other way round. */
+/* Only GPUs claim it: their instruction replaces a polynomial. CPUs compute a polynomial for it. */
 static bool claims_native_exp2(const clf_device_caps *caps)
 {
     return !caps->is_cpu;

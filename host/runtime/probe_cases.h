@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What probes run, and what has to come of it. */
+/* Kernels of the probes, and their expected results. */
 #ifndef CLFI_RUNTIME_PROBE_CASES_H
 #define CLFI_RUNTIME_PROBE_CASES_H
 

@@ -90,7 +90,7 @@ static clf_status build_here(clf_context *context, const clf_kernel_spec *spec, 
     return st;
 }
 
-/* What a job came to. */
+/* Takes the result of a job. */
 static clf_status take(clf_build_job *job, clf_program *program)
 {
     program->handle = job->program;

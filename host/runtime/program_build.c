@@ -36,7 +36,7 @@ static clf_status append_source(const clf_context *context, const clf_kernel_spe
     return clfi_kernel_source(context->kernel_dir, spec->own, spec->file, out);
 }
 
-/* What a part is compiled from. */
+/* Appends the source of a part. */
 static clf_status append_part(const clf_context *context, const clf_program_part *part, clf_str *out)
 {
     /* Parts have functions of the same names, which are no others' business. */
@@ -66,9 +66,9 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     return CLF_OK;
 }
 
-/* What the compiler is told. No warnings where it prints them by itself: that a vector of 16 floats is passed otherwise than with AVX512,
- * which matters to nobody where all functions are inlined. Neither this nor the number changes the program, so that no key of a cache has
- * to tell them. */
+/* Options of the compiler. Warnings are off for compilers that print them by themselves: they tell that a vector of 16 floats is passed in
+ * another way than with AVX-512, which does not matter if all functions are inlined. These options do not change the program, so they are
+ * not part of the cache's key. */
 static clf_status append_options(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
 {
     CLF_TRY(clfi_str_appendf(out, "%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options));

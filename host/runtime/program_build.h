@@ -17,7 +17,7 @@ typedef struct clf_program_part {
     clf_str tail;    /* OpenCL C behind its source: the function by which the program's own file calls it */
 } clf_program_part;
 
-/* What a specification with parts is linked from. Belongs to whoever made the specification. */
+/* The parts that a specification is linked from. The maker of the specification owns them. */
 typedef struct clf_program_parts {
     clf_str head; /* before the source of the program's own file */
     clf_program_part *list;
@@ -28,7 +28,7 @@ typedef struct clf_program_parts {
  * program from another. NOT_FOUND, OUT_OF_MEMORY. */
 clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec *spec, clf_str *out);
 
-/* What the compiler is given: one text with its options, or several that are compiled apart and then linked. */
+/* Input of the compiler: one text with its options, or several that are compiled apart and then linked. */
 typedef struct clf_program_text {
     clf_str options, source;
 } clf_program_text;

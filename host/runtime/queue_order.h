@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What queues of one process must not do at the same time on PoCL before 6.0 (caps.mixes_grids), which otherwise ends the process.
+/* Orders the queues of one process on PoCL before 6.0 (caps.mixes_grids), which otherwise ends the process.
  *
  * PoCL counts the users of each loaded kernel: for a kernel and a size of work-groups it may have several entries, one for every launch
  * that had more work-groups in some dimension than all before it, and one for a binary. It looks for the entry of a launch that ends by

@@ -57,7 +57,7 @@ static clf_status pad(clf_str *to, size_t length)
     return clfi_str_append(to, zeros, length - to->length);
 }
 
-/* What is left of a launch that did not come to its end. */
+/* Drops a launch that was begun and not finished. */
 static void forget_unfinished(clf_recording *recording)
 {
     const clf_recorded_launch *last = recording->launch_count > 0 ? &recording->launches[recording->launch_count - 1] : NULL;
@@ -90,7 +90,7 @@ clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec
     return pad(&recording->records, recording->end + HEADER_BYTES);
 }
 
-/* Where an argument of `size` bytes lies in a launch's arguments when `offset` bytes are taken: vectors are loaded from there. */
+/* Offset of an argument of `size` bytes in a launch's arguments, behind `offset` bytes. It is aligned, as kernels load vectors from it. */
 static size_t place(size_t offset, size_t size)
 {
     const size_t alignment = size > 16 ? 32 : size > 8 ? 16 : 8;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels a piece of work needs, known before the first of them is compiled: the work is gone through once, and nothing enters the
- * queue. */
+/* Finds the kernels that a piece of work needs, before the first of them is compiled: the work runs once without entering the queue. */
 #ifndef CLFI_RUNTIME_REHEARSAL_H
 #define CLFI_RUNTIME_REHEARSAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What contexts of one cl_context share, each with a queue and a thread of its own: programs, and the files that buffers are in place. */
+/* Shared by the contexts of one cl_context, each with its own queue and thread: programs, and the files that buffers use in place. */
 #ifndef CLFI_RUNTIME_SHARED_H
 #define CLFI_RUNTIME_SHARED_H
 

@@ -13,7 +13,7 @@ uint64_t clfi_usage_bytes(const clf_context *context);
 uint64_t clfi_usage_peak_bytes(const clf_context *context);
 void clfi_usage_restart(clf_context *context);
 
-/* What buffer.c and arena.c call after they took memory. */
+/* buffer.c and arena.c call this after they took memory. */
 void clfi_usage_grown(clf_context *context);
 
 #endif

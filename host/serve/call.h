@@ -20,7 +20,7 @@ typedef struct srv_options {
     int refuses_ids; /* nonzero: token ids in place of texts are refused */
 } srv_options;
 
-/* What all requests share. */
+/* State that all requests share. */
 typedef struct srv_state {
     const srv_options *options;
     srv_models models;
@@ -42,7 +42,7 @@ typedef struct srv_reply {
 
 typedef struct srv_call srv_call;
 
-/* What an answer needs to know of its request beside the job. */
+/* Facts about a request that its answer needs beside the job. */
 typedef struct srv_wire {
     bool is_base64, normalises, is_flat, returns_texts, raw_scores;
     size_t dimensions; /* features of an embedding */
@@ -65,11 +65,11 @@ struct srv_call {
     srv_job *job; /* a reference; NULL: the reply is there at once */
     srv_wire wire;
     bool (*answer)(srv_call *call); /* the job is over, and well: fills the reply */
-    /* Of a stream, with the job's lock held: appends what is new to `out`; *ended: it was the last piece. */
+    /* Next piece of a stream: appends what is new to `out`, with the job's lock held. *ended: it was the last piece. */
     clf_status (*stream)(srv_call *call, clf_str *out, bool *ended);
 };
 
-/* What was written into the reply's body is the answer, of that media type; st: of the writing, which fails for want of memory alone. */
+/* Sends the reply's body as the answer, with that media type. st: status of writing the body, which fails only for lack of memory. */
 bool srv_reply_body(srv_call *call, clf_status st, const char *type);
 #define SRV_JSON "application/json"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the headers of a request say, and whether they are such that all servers and proxies read them alike. */
+/* Reads the headers of a request, and refuses those that servers and proxies could read differently. */
 #ifndef CLFI_SERVE_HEADERS_H
 #define CLFI_SERVE_HEADERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server counts, and that as Prometheus' text format. Labels come from lists of the program alone, never from requests. */
+/* Counters of the server, and their text format for Prometheus. Labels come from lists of the program alone, never from requests. */
 #ifndef CLFI_SERVE_METRICS_H
 #define CLFI_SERVE_METRICS_H
 

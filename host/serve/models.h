@@ -9,7 +9,7 @@
 #include "clformer/model.h"
 #include "serve/error.h"
 
-/* What a model can do; X(id, bit, word). */
+/* Tasks of a model; X(id, bit, word). */
 #define SRV_TASK_MAP(X)             \
     X(EMBED, 1, "embedding")        \
     X(RERANK, 2, "reranking")       \

@@ -34,7 +34,7 @@ static json_t *details_of(const srv_model *model)
                      info->weights == CLF_STORAGE_F16 ? "F16" : "stored");
 }
 
-/* Of the name and sizes: a model's files are not read again. */
+/* Digest of the model's name and sizes, so that its files are not read again. */
 static void digest_of(const srv_model *model, char out[2 * CLFI_HASH_TEXT_BYTES])
 {
     const clf_model_info *info = clf_model_get_info(model->model);

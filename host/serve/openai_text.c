@@ -101,7 +101,7 @@ static clf_status stream(srv_call *call, clf_str *out, bool *ended)
 
 /* ---- Requests ---- */
 
-/* What both routes read. tokens: of a text without max_tokens. */
+/* Reads the parameters of both routes. tokens: limit of a text without max_tokens. */
 static bool read_params(srv_call *call, int64_t tokens, clf_generate_params *out)
 {
     static const srv_unbuilt unbuilt[] = {

@@ -102,7 +102,7 @@ static clf_status take_row(void *user, size_t tag, const float *row, clf_status 
     return CLF_OK;
 }
 
-/* What has no row yet gets none. */
+/* Fails the items that have no row yet. */
 static void fail_given(srv_rows_lanes *lanes, clf_status status)
 {
     for (size_t i = 0; i < lanes->given_count; i++) {

@@ -14,7 +14,7 @@
 #include "serve/numbers.h"
 #include "serve/reranked.h"
 
-/* What TEI's routes have in common: the model, and what becomes of long texts. */
+/* Reads the fields that TEI's routes have in common: the model, and the treatment of long texts. */
 static bool read_common(srv_call *call, srv_row_ask *ask, const srv_model **out)
 {
     const char *id, *side;

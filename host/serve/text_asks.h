@@ -26,7 +26,7 @@ uint64_t srv_random_seed(void);
 /* "stop" or "length". */
 const char *srv_finish_word(clf_finish finish);
 
-/* Of all parts. */
+/* Sums over all parts. */
 size_t srv_texts_prompt_tokens(const srv_job *job);
 size_t srv_texts_tokens(const srv_job *job);
 

@@ -8,7 +8,7 @@
 
 typedef struct srv_texts_lane srv_texts_lane;
 
-/* What the texts of a language model may take. */
+/* Limits for the texts of a language model. */
 typedef struct srv_texts_limits {
     size_t places;       /* texts that run together; 0: as the library has it */
     size_t tokens;       /* of all texts together, with keys and values; 0: 512 for each place, or one text of the model's whole context

@@ -37,7 +37,7 @@ void srv_watch_open(srv_watch *watch, int fd, srv_connection **out);
 /* The connection's end: the descriptor is closed by its owner next. */
 void srv_watch_close(srv_watch *watch, srv_connection *connection);
 
-/* So many bytes of a request came: a client that goes on sending has more time. */
+/* Notes received bytes of a request. A client that goes on sending has more time. */
 void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t bytes);
 
 /* job: NULL in IDLE and READING. */

@@ -66,7 +66,7 @@ static void tell(const srv_worker *worker, const char *text)
     p->log(p->log_user, line);
 }
 
-/* What an engine takes of its device: `held` bytes lie there once it is loaded, keys and values of `rows` tokens among them. */
+/* Device memory of an engine: `held` bytes once it is loaded, which include keys and values of `rows` tokens. */
 typedef struct engine_memory {
     double held, cache, passes;
     size_t rows;
@@ -121,7 +121,7 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
     return CLF_OK;
 }
 
-/* Of all devices the first one that loads a model describes it for requests. */
+/* Opens all models. The first device that loads a model describes it for requests. */
 static clf_status open_all(srv_worker *worker)
 {
     const srv_models *models = worker->params.models;

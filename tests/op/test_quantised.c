@@ -316,7 +316,7 @@ static void test_extremes(void **state)
     }
 }
 
-/* Where a block's integers lie, and the byte that makes the largest of them. */
+/* Place of a block's integers, and the byte that makes the largest of them. */
 static const struct {
     clf_weight_type type;
     int at, count;
