@@ -455,8 +455,9 @@ static clf_status check_corpus(const char *path)
     if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
         return clfi_fail_errno("open", path);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        CLF_FAIL(CLF_IO, "%s: is a directory: expected a file of texts (clformer search MODEL_DIR --corpus %.*s/* -- QUERY takes all files)",
-                 path, (int)length, path);
+        CLF_FAIL(CLF_IO,
+                 "%s: is a directory: expected a file of texts (clformer search MODEL_DIR --corpus %.*s/* -- QUERY takes all files)", path,
+                 (int)length, path);
     if (cli_mpirun_size() > 1 && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
     return CLF_OK;

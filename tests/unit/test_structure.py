@@ -192,11 +192,24 @@ def name_faults(root):
     return ["%s: is the name of a type in %s" % (name, " and ".join(paths)) for name, paths in sorted(places.items()) if len(paths) > 1]
 
 
+# Words with which a fragment begins, whose subject comes late or never.
+FRAGMENT = re.compile(r'(?:/\* |(?<!\\)")(Of|What|So many|Such an?|That|Where|Whose) [a-z]')
+
+
+def fragment_faults(root):
+    """Comments, and texts of messages, that begin with a fragment."""
+    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    return ["%s:%d: begins with \"%s\" instead of its subject" % (path, number, FRAGMENT.search(line)[1]) for path in paths
+            for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if FRAGMENT.search(line)]
+
+
 def check_the_checks():
     """A circle and its shape are found in graphs that have them."""
     graph = {"a/x": {"a/x_y"}, "a/x_y": {"a/x"}, "a/z": {"a/x", "b/q"}, "b/q": {"b/r"}, "b/r": {"a/z"}}
     found = circles(graph)
     assert found == [["a/x", "a/x_y"], ["a/z", "b/q", "b/r"]], found
+    assert FRAGMENT.search("/* Of a row: its sum. */") and FRAGMENT.search('"What is wrong"')
+    assert not FRAGMENT.search("/* Offset of a row. */")
     assert is_header_with_parts(found[0]) and not is_header_with_parts(found[1])
 
 
@@ -212,7 +225,7 @@ def main():
         for circle in circles(arrows):
             if not is_header_with_parts(circle):
                 faults.append("these %s each other in a circle: " % verb + ", ".join(circle))
-    faults += kernel_faults(root) + name_faults(root) + line_faults(root)
+    faults += kernel_faults(root) + name_faults(root) + line_faults(root) + fragment_faults(root)
     for fault in faults:
         print(fault)
     return 1 if faults else 0
