@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from runs import fail, finish
+from runs import fail, finish, worst
 from serving import EMBEDDER, WRITER, Server
 from shown import pocl_alone
 
@@ -34,7 +34,7 @@ def answers(lose):
 def is_same(a, b):
     if a[0] != b[0] or isinstance(a[1], str):
         return a == b
-    return max(abs(x - y) for x, y in zip(a[1], b[1], strict=True)) <= 2e-6
+    return worst(abs(x - y) for x, y in zip(a[1], b[1], strict=True)) <= 2e-6
 
 
 with tempfile.TemporaryDirectory() as work:
