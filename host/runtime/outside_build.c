@@ -28,6 +28,7 @@ typedef struct job_queue {
     clf_build_job *of[CLFI_COMPILERS_MOST];    /* what each process works on; NULL: nothing */
     clf_build_job *again[CLFI_COMPILERS_MOST]; /* to be begun once more */
     size_t again_count;
+    bool was_idle[CLFI_COMPILERS_MOST]; /* the process waited since an earlier batch and may have ended; it has not replied yet */
 } job_queue;
 
 void clfi_build_job_clear(clf_build_job *job)
@@ -114,9 +115,11 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     const bool was_ready = compiler->is_ready;
     const bool is_fault = clfi_compiler_stop(compiler, how);
     queue->of[at] = NULL;
+    job->starts -= queue->was_idle[at] && state == CLFI_COMPILE_GONE;
+    queue->was_idle[at] = false;
     if (!was_ready || state == CLFI_COMPILE_BROKEN) {
         switch_off(queue, state == CLFI_COMPILE_BROKEN ? "it is not of this version, or sends no messages" : how);
-    } else if (state == CLFI_COMPILE_GONE && job->starts < STARTS_MOST) { /* perhaps it ended while it was idle, or lacked memory */
+    } else if (state == CLFI_COMPILE_GONE && job->starts < STARTS_MOST) { /* perhaps it lacked memory */
         queue->again[queue->again_count++] = job;
         return;
     } else if (state == CLFI_COMPILE_LATE) {
@@ -134,6 +137,7 @@ static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const
 {
     clf_build_job *job = queue->of[at];
     clf_context *context = queue->context;
+    queue->was_idle[at] = false;
     if (word == CLFI_COMPILE_DONE) {
         clfi_driver_lock(context->device.caps.serial_compiler);
         job->program = clfi_program_cache_load(context, job->spec->kernel, job->key);
@@ -167,6 +171,7 @@ static void begin(job_queue *queue, size_t at)
         st = clfi_compiler_pool_start(queue->pool, at);
         if (st != CLF_OK)
             switch_off(queue, clf_last_error());
+        queue->was_idle[at] = compiler->is_known;
     }
     if (st != CLF_OK)
         finish(queue, at);
@@ -214,6 +219,8 @@ void clfi_outside_build(clf_context *context, clf_build_job *jobs, size_t count)
     const uint64_t start = clfi_now_ns();
     job_queue queue = {.context = context, .pool = context->shared->compilers, .jobs = jobs, .count = count};
     const size_t room = clfi_compiler_pool_room();
+    for (size_t i = 0; i < room; i++)
+        queue.was_idle[i] = queue.pool->list[i].child.process != 0;
     say(&queue);
     do {
         for (size_t i = 0; i < room; i++)

@@ -2,11 +2,13 @@
 /* Programs that compile kernels for the library and do not do as they should: missing, dying before and after they greet, hanging, talking
  * nonsense, of another version, claiming what is not true. Kernels are then compiled here, or refused with the last words of the other
  * side, which are remembered until the driver or the kernel changes. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/compiler_pool.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
 #include "runtime/shared.h"
@@ -235,6 +237,38 @@ static void test_warm_starts_start_nothing(void **state)
     clf_context_destroy(context);
 }
 
+/* Processes that waited too long have ended. No program is refused for that, however many of them have. */
+static void test_ended_processes_are_replaced(void **state)
+{
+    (void)state;
+    enum { BATCH = 4 };
+    clf_kernel_spec specs[BATCH];
+    const clf_kernel_spec *list[BATCH];
+    cl_int got;
+    setenv("CLF_COMPILER", real_compiler, 1);
+    check_builds(600); /* whose process is handed on */
+    clf_context *context = open_context();
+    for (int i = 0; i < BATCH; i++) {
+        specs[i] = clfi_kernel_spec("thrice.cl", "thrice");
+        specs[i].own = &own;
+        clfi_spec_int(&specs[i], "NUMBER", 601 + i);
+        list[i] = &specs[i];
+    }
+    CHECK_OK(clfi_programs_build(context, list, BATCH));
+    clf_context *other = open_context(); /* with a pool of its own, which it hands on */
+    CHECK_OK(launch(other, "thrice.cl", 610, &got));
+    clf_compiler *const all[] = {&context->shared->compilers->list[0], &context->shared->compilers->list[1],
+                                 &other->shared->compilers->list[0]};
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (all[i]->child.process)
+            kill(all[i]->child.process, SIGKILL);
+    clf_context_destroy(other);
+    CHECK_OK(launch(context, "thrice.cl", 611, &got));
+    CHECK(got == 3 * 611, "%d", got);
+    CHECK(context->stats.programs_built == BATCH + 1, "%d programs built", (int)context->stats.programs_built);
+    clf_context_destroy(context);
+}
+
 static int setup(void **state)
 {
     const int st = device_setup(state);
@@ -264,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_errors_of_the_source_are_the_drivers),
         cmocka_unit_test(test_warm_starts_start_nothing),
+        cmocka_unit_test(test_ended_processes_are_replaced),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
