@@ -16,7 +16,8 @@ bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
     const clf_gemm_weight *gate = args->gate;
-    if (!context->device.caps.has_byte_dot || !args->weight || args->weight->form != CLFI_GEMM_BUNDLES || args->batch_rank != 0)
+    if (!context->device.caps.has_byte_dot || !args->weight || args->weight->form != CLFI_GEMM_BUNDLES ||
+        args->weight->blocks == CLF_WEIGHT_F32 || args->batch_rank != 0)
         return false;
     return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && !args->residual.buffer);
 }
