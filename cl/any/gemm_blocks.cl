@@ -144,9 +144,11 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
     LOCAL_ARRAY(float, partial, SUMS * WG, 0)
     /* Groups of the same columns follow one another, so that the second finds the weight in a cache. The last of them may compute some rows
      * of its neighbour again, and does not store them. */
-    const int row_groups = (m + ROWS - 1) / ROWS, group = (int)get_group_id(0), own_row = group % row_groups * ROWS;
-    const int item = (int)get_local_id(0), lane = item & (LANES - 1), first_row = min(own_row, m - ROWS);
-    const int first = (group / row_groups * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */
+    const int row_groups = (m + ROWS - 1) / ROWS, group = (int)get_group_id(0), column_group = group / row_groups;
+    /* Without %, since Oclgrind fails at a division beside it. */
+    const int own_row = (group - column_group * row_groups) * ROWS, first_row = min(own_row, m - ROWS);
+    const int item = (int)get_local_id(0), lane = item & (LANES - 1);
+    const int first = (column_group * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */
     const uint batch = 0, pieces = (uint)k / PIECE_WEIGHTS, exponent = 0x4b000000u | (uint)(k < 0);
     float sum[SUMS];
     EACH_WEIGHT(FIND_WEIGHT)

@@ -20,7 +20,8 @@ enum { WIDTH_MOST = 64 };
 /* Arguments of on_build: programs built before, programs expected. */
 typedef struct watched {
     clf_context *context;
-    uint64_t calls_before, expected, rehearsals; /* rehearsals: how often the number expected changed: of packing, of the passes */
+    uint64_t calls_before, expected, rehearsals; /* rehearsals: how often the number expected changed: of packing, if
+                                                    weights are packed, and of the passes */
     uint64_t probes;                             /* built between the two: a probe's kernel is wanted while the passes are rehearsed */
 } watched;
 
@@ -29,7 +30,7 @@ static void on_build(void *user)
     watched *w = user;
     const uint64_t built = w->context->stats.programs_built, expected = w->context->builds_expected;
     if (expected == 0) {
-        w->calls_before++; /* weights of the built-in model are packed before the first rehearsal */
+        w->calls_before++; /* weights of the built-in model are packed, or a probe's kernel is built, before the first rehearsal */
         return;
     }
     if (w->expected > 0 && built == expected) {
@@ -76,7 +77,7 @@ static void check_family(const char *family)
     temp_path(root, "cache", cache);
     embed(family, cache, cold, &width, &w, &stats);
     CHECK(width <= WIDTH_MOST, "%zu", width);
-    CHECK(w.calls_before == 0 && w.rehearsals == 2 && w.probes <= 1 && w.expected == stats.programs_built,
+    CHECK(w.calls_before + w.probes <= 1 && w.rehearsals >= 1 && w.rehearsals <= 2 && w.expected == stats.programs_built,
           "%s: %llu programs expected, %llu built", family, (unsigned long long)w.expected, (unsigned long long)stats.programs_built);
     embed(family, cache, warm, &width, &w, &stats);
     CHECK(stats.programs_built == 0 && w.rehearsals == 0, "%s: %llu programs expected with a cache, %llu built", family,
