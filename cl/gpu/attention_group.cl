@@ -11,158 +11,232 @@
  * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
  *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
-#include "attention_group_products.cl"
+#include "vector.cl"
+#include "attention_arguments.cl"
 
-/* Adds the results of the second half of the keys to those of the first. */
-#define OF_RESULT(c, i, r) (((c * 4 + i) * ROW_VECTORS + r) * (ITEMS_Q * ITEMS_C) + own->column_item * ITEMS_Q + own->y)
-#define LEAVE_RESULT(c, i, r) shared[OF_RESULT(c, i, r)] = RESULT(c, i, r);
-#define ADD_RESULT(c, i, r) RESULT(c, i, r) += shared[OF_RESULT(c, i, r)];
-IN_KERNEL void join_halves(group_item *own, __local float4 *shared)
-{
-    if (own->half_of_keys == 1) {
-        EACH_RESULT(LEAVE_RESULT)
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (own->half_of_keys == 0) {
-        EACH_RESULT(ADD_RESULT)
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-/* Sums of a row's weights, by the item of its number: at TOPS the sum, at SHIFTS the maximum, at FACTORS what results are multiplied by. */
-IN_KERNEL void add_sums(const group_tile *tile, const group_item *own, __local float *floats)
-{
-    float sum = 0.0f;
-    for (uint i = 0; i < ITEMS_K; i++)
-        sum += floats[4 * SUMS + i * TILE + own->item];
-    const float empty = EMPTY_ROWS == EMPTY_ROWS_NAN && tile->k_count > 0 ? NAN : 0.0f;
-    floats[4 * FACTORS + own->item] = sum == 0.0f ? empty : 1.0f / sum;
-    floats[4 * TOPS + own->item] = sum;
-    floats[4 * SHIFTS + own->item] = own->maximum;
-}
-
-/* Divides results by their rows' sums. Returns whether a row had no usable key, or a result is not finite. */
-#define FINISH_ROW(a, b, r)                                       \
-    const float4 factor##r = shared[FACTORS + OF_ROW(r)];         \
-    is_strange = is_strange || any(shared[TOPS + OF_ROW(r)] == (float4)(0.0f));
-#define FINISH_RESULT(c, i, r)                   \
-    RESULT(c, i, r) *= factor##r;                \
-    is_strange = is_strange || any(isfinite(RESULT(c, i, r)) == 0);
-IN_KERNEL bool finish_results(group_item *own, __local const float4 *shared)
-{
-    bool is_strange = false;
-    EACH_ROW(FINISH_ROW, , )
-    EACH_RESULT(FINISH_RESULT)
-    return is_strange;
-}
-
-#define STORE_ROW(c, r, i)                                                                                \
-    if ((int)QUERY(r) + i < tile->rows && (WIDE == HEAD_V || COLUMN(c) < HEAD_V)) {                       \
-        __global OUT_T *const to = tile->out + (long)(QUERY(r) + i) * tile->out_stride + COLUMN(c);       \
-        STORE_OUT(to, 0, RESULT(c, 0, r).s##i);                                                           \
-        STORE_OUT(to, 1, RESULT(c, 1, r).s##i);                                                           \
-        STORE_OUT(to, 2, RESULT(c, 2, r).s##i);                                                           \
-        STORE_OUT(to, 3, RESULT(c, 3, r).s##i);                                                           \
-    }
-#define STORE_ROWS(c, unused, r) STORE_ROW(c, r, 0) STORE_ROW(c, r, 1) STORE_ROW(c, r, 2) STORE_ROW(c, r, 3)
-#define STORE_COLUMNS(c) EACH_ROW(STORE_ROWS, c, )
-IN_KERNEL void store_results(const group_tile *tile, const group_item *own)
-{
-    EACH_COLUMN_VECTOR(STORE_COLUMNS)
-}
-
-/* The result of a query in a column once more, over usable keys alone. */
-IN_KERNEL float mended_result(const group_tile *tile, int query, int column, float maximum)
-{
-    usable_keys usable = {0, tile->sequence_end, tile->key_mask, tile->key_mask_stride, tile->words, 0};
-#if IS_CAUSAL
-    usable.end = clamp(tile->place + query + 1, 0, tile->sequence_end);
+#if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
+#error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
 #endif
-#if HAS_WINDOW
-    usable.first = max(0, window_begin(tile->place + query, tile->window));
-    usable.end = min(usable.end, window_end(tile->place + query, tile->window));
+#if !defined KEY_HALVES || !defined MANY_REGISTERS
+#error "KEY_HALVES: 1 or 2, the sums of results over which an item's group divides the keys; MANY_REGISTERS: a form that has room in them"
 #endif
-#if HAS_BIAS
-    usable.bias = tile->bias;
-    usable.place = tile->place + query;
-    usable.reach = tile->bias_reach;
+#if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || !defined HAS_NATIVE_EXP2 || WIDTH != 4
+#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; TILE_PARTS: work-groups to a tile; \
+IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; HAS_NATIVE_EXP2: native_exp2 is exact enough; WIDTH: 4"
 #endif
-#if HAS_KEEP
-    usable.words += query / KEEP_QUERIES * tile->words_step;
-    usable.bit = (tile->q_index + query) % KEEP_QUERIES;
-#endif
-    return result_of_usable(maximum, tile->scale, tile->q + (long)query * tile->q_stride, tile->k, tile->k_stride, tile->v + column,
-                            tile->v_stride, &usable);
-}
 
-/* The mean of all keys' values, for a query that may use none. */
-IN_KERNEL float mean_value(const group_tile *tile, int column)
+#define WG (ITEMS_Q * ITEMS_K)
+#define TILE (4 * ITEMS_Q * ROW_VECTORS)
+#define WORDS ((TILE + 31) / 32) /* of bits, one for each query */
+#define KEY_BLOCK (4 * ITEMS_K * KEY_VECTORS)
+#define ITEMS_C (ITEMS_K / KEY_HALVES)
+#define WIDE (4 * ITEMS_C * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
+#define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
+#define PITCH_K (KEY_BLOCK + 4)
+#define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
+#define WEIGHTS_FLOATS (PART_KEYS * (PITCH_Q + WIDE))
+#define HALF_FLOATS (KEY_HALVES == 2 ? TILE * WIDE : 0)
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+/* Offsets in local memory, in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
+ * and k, maxima of scores, weights with a part of v, and in the end results of half of the keys take turns. */
+#define K_SLICE (SLICE * PITCH_Q / 4)
+#define VALUES (PART_KEYS * PITCH_Q / 4)
+#define TOPS 0 /* of an item's scores, and in the end the sums of rows */
+#define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* of an item's weights */
+#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
+#define FACTORS (SHIFTS + TILE / 4)        /* what a row's results are multiplied by */
+#define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
+#define BIASES (USED + WORDS * KEY_BLOCK / 4)
+#define SHARED (BIASES + (HAS_BIAS ? (KEY_BLOCK + TILE) / 4 : 0))
+
+/* Votes about a block's masks. */
+#define SOME_KEPT 1u
+#define SOME_MASKED 2u
+
+/* Text repetition: named vectors become registers. */
+#if ROW_VECTORS == 2
+#define EACH_ROW(F, a, b) F(a, b, 0) F(a, b, 1)
+#else
+#define EACH_ROW(F, a, b) F(a, b, 0)
+#endif
+#define EACH_OF_FOUR(F, a) EACH_ROW(F, a, 0) EACH_ROW(F, a, 1) EACH_ROW(F, a, 2) EACH_ROW(F, a, 3)
+#if KEY_VECTORS == 2
+#define EACH_KEY_VECTOR(F) F(0) F(1)
+#define EACH_SCORE(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1)
+#else
+#define EACH_KEY_VECTOR(F) F(0)
+#define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
+#endif
+#define STEP (MANY_REGISTERS ? 4 : 2) /* what inner loops do in a turn */
+#if MANY_REGISTERS
+#define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
+#else
+#define EACH_OF_STEP(F) F(0) F(1)
+#endif
+#define FOUR_OF_ROW(F, c, r) F(c, 0, r) F(c, 1, r) F(c, 2, r) F(c, 3, r)
+#if COLUMN_VECTORS == 1
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r)
+#define EACH_COLUMN_VECTOR(F) F(0)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0)
+#elif COLUMN_VECTORS == 2
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1)
+#elif COLUMN_VECTORS == 3
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r) FOUR_OF_ROW(F, 2, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1) F(2)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1) EACH_OF_FOUR(F, 2)
+#else
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r) FOUR_OF_ROW(F, 2, r) FOUR_OF_ROW(F, 3, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1) F(2) F(3)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1) EACH_OF_FOUR(F, 2) EACH_OF_FOUR(F, 3)
+#endif
+
+/* The first query of an item's vector r of queries, and the first key of its vector v. */
+#define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * y)
+#define KEY(v) (4 * (KEY_VECTORS * x + (v)))
+#define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
+#define COLUMN(c) ((c) * 4 * ITEMS_C + 4 * column_item)
+
+/* Exponentials of differences from a maximum. The difference comes first: fma(x, LOG2_E, -LOG2_E * maximum) would be one operation less,
+ * but at the maximum itself it is the rounding of the product, which for huge scores is anything but 0. */
+#if HAS_NATIVE_EXP2
+#define LOG2_E 1.44269504f
+#define EXP(x) native_exp2((x) * LOG2_E)
+#define EXP4(x) native_exp2((x) * LOG2_E)
+#else
+DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
+#define EXP(x) softmax_exp(x)
+#define EXP4(x) softmax_exp4(x)
+#endif
+
+/* Four neighbours of a row. */
+inline float4 fetch(__global const IN_T *from)
 {
-    float value = 0.0f;
-    for (int j = 0; j < tile->k_count; j++)
-        value += LOAD_IN(tile->v, (long)j * tile->v_stride + column);
-    return value / (float)tile->k_count;
+#if IS_ALIGNED
+    return *(__global const float4 *)from;
+#else
+    return PASTE(vector_, LOAD_IN)(from);
+#endif
 }
 
-/* Looks again into an item's results that its rows' sums or numbers have spoiled. floats: as add_sums left them. */
-IN_KERNEL void mend_results(const group_tile *tile, const group_item *own, __local const float *floats)
+/* Columns of a slice (from points to the first) of `lines` rows, transposed: four lines of local memory for four columns; beyond `columns`
+ * there are zeros. Two neighbouring items read 32 bytes of a row and write to banks that differ. */
+inline void load_slice(__local float *to, uint pitch, uint lines, bool are_keys, __global const IN_T *from, uint stride, uint last_line,
+                       uint columns, float factor, uint item)
 {
 #pragma unroll 1
-    for (int at = 0; at < 4 * ROW_VECTORS * 4 * COLUMN_VECTORS; at++) {
-        const int i = at / (4 * COLUMN_VECTORS), c = at % (4 * COLUMN_VECTORS);
-        const int query = (int)QUERY(i / 4) + i % 4, column = (int)COLUMN(c / 4) + c % 4;
-        if (query >= tile->rows || column >= HEAD_V)
-            continue;
-        __global OUT_T *const to = tile->out + (long)query * tile->out_stride;
-        const float value = LOAD_OUT(to, column), sum = floats[4 * TOPS + query];
-        bool is_spoiled = !isfinite(value) && !isnan(sum);
-#if EMPTY_ROWS == EMPTY_ROWS_NAN
-        is_spoiled = is_spoiled && sum != 0.0f;
-#elif EMPTY_ROWS == EMPTY_ROWS_UNIFORM
-        if (sum == 0.0f && tile->k_count > 0) {
-            STORE_OUT(to, column, mean_value(tile, column));
-            continue;
+    for (uint line = item / 2; line < lines; line += WG / 2) {
+        const uint at = min(line, last_line) * stride + item % 2 * 4;
+        __local float *const place = to + item % 2 * 4 * pitch + (are_keys ? KEY_PLACE(line) : line);
+#pragma unroll
+        for (uint depth = 0; depth < SLICE; depth += 8) {
+            float4 v = (float4)(0.0f);
+            if (HEAD % SLICE == 0 || item % 2 * 4 + depth < columns)
+                v = fetch(from + at + depth) * factor;
+            place[depth * pitch] = v.x;
+            place[(depth + 1) * pitch] = v.y;
+            place[(depth + 2) * pitch] = v.z;
+            place[(depth + 3) * pitch] = v.w;
         }
-#endif
-        if (is_spoiled)
-            STORE_OUT(to, column, mended_result(tile, query, column, floats[4 * SHIFTS + query]));
     }
+}
+
+/* Bits of word w of a row of them: those from bit `first` of the row up, and those below `end`. */
+inline uint bits_from(int first, int w)
+{
+    return first <= 32 * w ? ~0u : first > 32 * w + 31 ? 0u : ~0u << (first - 32 * w);
+}
+
+inline uint bits_below(int end, int w)
+{
+    return ~bits_from(end, w);
+}
+
+/* Which of four queries are kept: bit 0 of bits is the first. */
+inline int4 kept_queries(uint bits)
+{
+    return ((int4)((int)bits) & (int4)(1, 2, 4, 8)) != (int4)(0);
 }
 
 /* Work-groups: (tiles times TILE_PARTS, query heads). */
-#define CLEAR_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = (float4)(0.0f);
-#define CLEAR_RESULT(c, i, r) RESULT(c, i, r) = (float4)(0.0f);
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(ATTENTION_PARAMETERS)
 {
     __local float4 shared[SHARED];
     __local uint votes[3];
     __local float *const floats = (__local float *)shared;
+    __local uint *const used = (__local uint *)(shared + USED);
+
     ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
-    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, q_index = tile.q_index + skipped;
-    group_tile all = {.q = q + (long)skipped * q_stride, .k = k, .v = v, .out = out + (long)skipped * out_stride,
-                      .q_stride = q_stride, .k_stride = k_stride, .v_stride = v_stride, .out_stride = out_stride, .scale = scale,
-                      .rows = min(TILE, tile.q_count - skipped), .place = q_index + tile.diagonal, .q_index = q_index,
-                      .k_count = tile.k_count, .window = window, .key_mask = key_mask, .key_mask_stride = key_mask_stride,
-                      .words = keep, .bias = bias, .bias_reach = bias_reach};
-#if HAS_KEEP
-    all.words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index);
-    all.words_step = keep_step.block;
+    const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
+    const uint column_item = x % ITEMS_C, half_of_keys = x / ITEMS_C;
+    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
+    const int q_index = tile.q_index + skipped;
+    q += (long)skipped * q_stride;
+    out += (long)skipped * out_stride;
+
+    /* Keys that some query of the tile may use: begin to keys; that all may use: all_begin to all_end, but for masks. */
+    const int sequence_end = keys, place = q_index + tile.diagonal; /* of the tile's first query among the keys */
+    int begin = 0, all_begin = 0, all_end = keys;
+#if IS_CAUSAL
+    all_end = clamp(place + 1, 0, keys);
+    keys = clamp(place + rows, 0, keys);
 #endif
-    find_keys(&all, keys); /* none without rows, rather than a return: PoCL would compile all that follows with and without it */
-    const uint item = (uint)get_local_id(0), x = item / ITEMS_Q;
-    group_item state = {.item = item, .y = item % ITEMS_Q, .x = x, .column_item = x % ITEMS_C, .half_of_keys = x / ITEMS_C,
-                        .maximum = -INFINITY};
-    group_item *const own = &state;
-    EACH_ROW(CLEAR_SUM, , )
-    EACH_RESULT(CLEAR_RESULT)
+#if HAS_WINDOW
+    begin = max(0, window_begin(place, window));
+    all_begin = max(0, window_begin(place + rows - 1, window));
+    all_end = max(0, min(all_end, window_end(place, window)));
+    keys = min(keys, window_end(place + rows - 1, window));
+#endif
+    if (rows <= 0) /* no return: PoCL would compile all that follows with and without it */
+        keys = begin;
+#if HAS_KEEP
+    __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index);
+#endif
+
+#define OF_ITEM(r) (x * (TILE / 4) + r * ITEMS_Q + y) /* in an array of rows for each item along the keys */
+#define OF_ROW(r) (r * ITEMS_Q + y)
+#define START_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = (float4)(0.0f);
+    EACH_ROW(START_SUM, , )
+    float maximum = -INFINITY; /* of the own row */
+#define DECLARE_RESULT(c, i, r) float4 o##c##_##i##_##r = (float4)(0.0f);
+    EACH_RESULT(DECLARE_RESULT)
+
     if (item < 3)
         votes[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     int turn = 0; /* of three places for votes: one is read, the next is written, the one after it is cleared */
-    for (int first = all.begin; first < all.end; first += KEY_BLOCK) {
-        bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < all.all_begin || all.all_end - first < KEY_BLOCK;
-        if (is_mixed)
-            mark_usable(&all, first, item, (__local uint *)(shared + USED), &votes[turn]);
+    for (int first = begin; first < keys; first += KEY_BLOCK) {
+        bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < all_begin || all_end - first < KEY_BLOCK;
+        if (is_mixed) {
+            for (uint i = item; i < KEY_BLOCK; i += WG) {
+                const int key = first + (int)i;
+                uint vote = 0;
+                bool is_usable = key < keys;
+#if HAS_KEY_MASK
+                is_usable = is_usable && key_mask[(long)key * key_mask_stride] != 0;
+#endif
+                for (int w = 0; w < WORDS; w++) {
+                    uint bits = is_usable ? ~0u : 0u;
+#if IS_CAUSAL
+                    bits &= bits_from(sub_sat(key, place), w);
+#endif
+#if HAS_WINDOW
+                    bits &= bits_from(sub_sat(sub_sat(key, window - 1), place), w);
+                    bits &= bits_below(sub_sat(add_sat(key, window), place), w);
+#endif
+#if HAS_KEEP
+                    if (is_usable && 32 * w < rows)
+                        bits &= words[w * keep_step.block + key] >> q_index % KEEP_QUERIES;
+#endif
+                    const uint own = bits_below(rows, w);
+                    used[w * KEY_BLOCK + i] = bits & own;
+                    vote |= (bits & own ? SOME_KEPT : 0u) | (~bits & own ? SOME_MASKED : 0u);
+                }
+                atomic_or(&votes[turn], vote);
+            }
+        }
         barrier(CLK_LOCAL_MEM_FENCE); /* for every block: PoCL compiles what follows a barrier under a condition twice */
         if (is_mixed) {
             const uint seen = votes[turn];
@@ -173,23 +247,236 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
                 continue;
             is_mixed = (seen & SOME_MASKED) != 0;
         }
-        if (HAS_BIAS)
-            load_biases(&all, first, item, floats + 4 * BIASES);
-        multiply_keys(&all, first, own, shared);
-        add_bias_and_mask(is_mixed, own, shared);
-        weigh_scores(own, shared);
-        multiply_values(&all, first, is_mixed, own, shared);
+
+        /* Scores. Rows beyond the last query and key repeat it; the keys are masked and such queries never stored. */
+#if HAS_BIAS
+        for (uint i = item; i < KEY_BLOCK + TILE; i += WG)
+            floats[4 * BIASES + i] = bias[bias_column(first + (int)i - (TILE - 1), place, bias_reach)];
+#endif
+#define DECLARE_SCORE(v, j, r) float4 s##v##_##j##_##r = (float4)(0.0f);
+        EACH_SCORE(DECLARE_SCORE)
+#pragma unroll 1
+        for (int column = 0; column < HEAD; column += SLICE) {
+            load_slice(floats, PITCH_Q, TILE, false, q + column, (uint)q_stride, (uint)(rows - 1), (uint)(HEAD - column), scale, item);
+            load_slice(floats + 4 * K_SLICE, PITCH_K, KEY_BLOCK, true, k + (long)first * k_stride + column, (uint)k_stride,
+                       (uint)(keys - 1 - first), (uint)(HEAD - column), 1.0f, item);
+            barrier(CLK_LOCAL_MEM_FENCE);
+#define READ_QUERIES(unused, d, r) const float4 q##r = shared[(depth + d) * (PITCH_Q / 4) + OF_ROW(r)];
+#define READ_KEYS(v) const float4 k##v = shared[K_SLICE + at_depth * (PITCH_K / 4) + v * ITEMS_K + x];
+#define MULTIPLY_SCORE(v, j, r) s##v##_##j##_##r = k##v.s##j * q##r + s##v##_##j##_##r;
+#define MULTIPLY_DEPTH(d)                    \
+    {                                        \
+        const uint at_depth = depth + d;      \
+        EACH_ROW(READ_QUERIES, , d)          \
+        EACH_KEY_VECTOR(READ_KEYS)           \
+        EACH_SCORE(MULTIPLY_SCORE)           \
     }
+#pragma unroll 1
+            for (uint depth = 0; depth < SLICE; depth += STEP) {
+                EACH_OF_STEP(MULTIPLY_DEPTH)
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        /* Four queries and four keys have seven distances, which lie side by side. Component by component: Oclgrind crashes at joined
+         * vectors of other lengths. */
+#if HAS_BIAS
+#define ADD_BIAS(v, r)                                                                                          \
+    {                                                                                                           \
+        const uint from = BIASES + (KEY(v) + TILE - 4 - QUERY(r)) / 4;                                          \
+        const float4 low = shared[from], high = shared[from + 1];                                               \
+        s##v##_0_##r += low.wzyx;                                                                               \
+        s##v##_1_##r += (float4)(high.x, low.w, low.z, low.y);                                                  \
+        s##v##_2_##r += (float4)(high.y, high.x, low.w, low.z);                                                 \
+        s##v##_3_##r += (float4)(high.z, high.y, high.x, low.w);                                                \
+    }
+#else
+#define ADD_BIAS(v, r)
+#endif
+#define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
+#define MASK_SCORE(v, j, r) s##v##_##j##_##r = KEPT(KEY(v) + j, r) ? s##v##_##j##_##r : (float4)(-INFINITY);
+#define ADD_BIAS_AND_MASK(v, r) ADD_BIAS(v, r) FOUR_OF_ROW(MASK_SCORE, v, r)
+#if KEY_VECTORS == 2
+#define EACH_KEY_VECTOR_OF_ROW(F, unused, r) F(0, r) F(1, r)
+#else
+#define EACH_KEY_VECTOR_OF_ROW(F, unused, r) F(0, r)
+#endif
+        /* All of a row before the next: were every bias added first, AMD's compiler would test every mask before them and spill the
+         * outcomes. */
+        if (is_mixed) {
+            EACH_ROW(EACH_KEY_VECTOR_OF_ROW, ADD_BIAS_AND_MASK, )
+        } else {
+            EACH_ROW(EACH_KEY_VECTOR_OF_ROW, ADD_BIAS, )
+        }
+
+        /* Maxima of the rows: fmax passes over a NaN, whose weight below is NaN. */
+#define DECLARE_TOP(a, b, r) float4 top##r = s0_0_##r;
+        EACH_ROW(DECLARE_TOP, , )
+#define RAISE_TOP(v, j, r) top##r = fmax(top##r, s##v##_##j##_##r);
+        EACH_SCORE(RAISE_TOP)
+#define PUT_TOP(a, b, r) shared[TOPS + OF_ITEM(r)] = top##r;
+        EACH_ROW(PUT_TOP, , )
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < TILE) {
+            float top = maximum;
+            for (uint i = 0; i < ITEMS_K; i++)
+                top = fmax(top, floats[4 * TOPS + i * TILE + item]);
+            const float shift = top == -INFINITY ? 0.0f : top;
+            floats[4 * SHIFTS + item] = shift;
+            floats[4 * FACTORS + item] = EXP(maximum - shift);
+            maximum = top;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#define RESCALE_ROW(a, b, r)                                         \
+    const float4 alpha##r = shared[FACTORS + OF_ROW(r)], shift##r = shared[SHIFTS + OF_ROW(r)]; \
+    float4 sum##r = shared[SUMS + OF_ITEM(r)] * alpha##r;                     \
+    EACH_RESULT_OF_ROW(RESCALE, r)
+#define RESCALE(c, i, r) o##c##_##i##_##r *= alpha##r;
+        EACH_ROW(RESCALE_ROW, , )
+#define WEIGH(v, j, r)                                                  \
+    s##v##_##j##_##r = EXP4(s##v##_##j##_##r - shift##r);       \
+    sum##r += s##v##_##j##_##r;
+        EACH_SCORE(WEIGH)
+#define PUT_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = sum##r;
+        EACH_ROW(PUT_SUM, , )
+
+        /* Weights times values. Rows of v that no query may use are 0, so that 0 times their content is 0. */
+        __global const IN_T *const v_block = v + (long)first * v_stride;
+#pragma unroll 1
+        for (uint part = 0; part < (uint)min(KEY_BLOCK, keys - first); part += PART_KEYS) {
+#define PUT_WEIGHT(v, j, r) weights_to[(4 * v + j) * (PITCH_Q / 4) + r * ITEMS_Q] = s##v##_##j##_##r;
+            if (KEY(0) - part < PART_KEYS) { /* those of an item are in one part */
+                __local float4 *const weights_to = shared + (KEY(0) - part) * (PITCH_Q / 4) + y;
+                EACH_SCORE(PUT_WEIGHT)
+            }
+#pragma unroll 1
+            for (uint key = item / ITEMS_C; key < PART_KEYS; key += WG / ITEMS_C) {
+                const uint row = min(part + key, (uint)(keys - 1 - first));
+                const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
+#define LOAD_VALUES(c)                                                                                       \
+    {                                                                                                        \
+        const uint column = c * 4 * ITEMS_C + item % ITEMS_C * 4;                                            \
+        float4 v4 = (float4)(0.0f);                                                                          \
+        if (WIDE == HEAD_V || column < HEAD_V)                                                               \
+            v4 = fetch(v_block + (row * (uint)v_stride + column));                                           \
+        shared[VALUES + key * (WIDE / 4) + c * ITEMS_C + item % ITEMS_C] = is_used ? v4 : (float4)(0.0f);    \
+    }
+                EACH_COLUMN_VECTOR(LOAD_VALUES)
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint own_key = half_of_keys * (PART_KEYS / KEY_HALVES);
+            __local const float4 *weights_at = shared + own_key * (PITCH_Q / 4) + y;
+            __local const float4 *values_at = shared + VALUES + own_key * (WIDE / 4) + column_item;
+#define READ_WEIGHTS(unused, d, r) const float4 p##r = weights_at[d * (PITCH_Q / 4) + r * ITEMS_Q];
+#define READ_VALUES(c) const float4 v##c = values_at[depth * (WIDE / 4) + c * ITEMS_C];
+#define MULTIPLY_RESULT(c, i, r) o##c##_##i##_##r = v##c.s##i * p##r + o##c##_##i##_##r;
+#define MULTIPLY_KEY(d)                      \
+    {                                        \
+        const uint depth = d;                 \
+        EACH_ROW(READ_WEIGHTS, , d)          \
+        EACH_COLUMN_VECTOR(READ_VALUES)      \
+        EACH_RESULT(MULTIPLY_RESULT)         \
+    }
+#pragma unroll 1
+            for (uint key = 0; key < PART_KEYS / KEY_HALVES; key += STEP) {
+                EACH_OF_STEP(MULTIPLY_KEY)
+                weights_at += STEP * (PITCH_Q / 4);
+                values_at += STEP * (WIDE / 4);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+
     barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
-    if (KEY_HALVES == 2)
-        join_halves(own, shared);
-    if (item < TILE)
-        add_sums(&all, own, floats);
+#if KEY_HALVES == 2
+#define OF_RESULT(c, i, r) (((c * 4 + i) * ROW_VECTORS + r) * (ITEMS_Q * ITEMS_C) + column_item * ITEMS_Q + y)
+#define LEAVE_RESULT(c, i, r) shared[OF_RESULT(c, i, r)] = o##c##_##i##_##r;
+#define ADD_RESULT(c, i, r) o##c##_##i##_##r += shared[OF_RESULT(c, i, r)];
+    if (half_of_keys == 1) {
+        EACH_RESULT(LEAVE_RESULT)
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (own->half_of_keys > 0)
+    if (half_of_keys == 0) {
+        EACH_RESULT(ADD_RESULT)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    if (item < TILE) {
+        float sum = 0.0f;
+        for (uint i = 0; i < ITEMS_K; i++)
+            sum += floats[4 * SUMS + i * TILE + item];
+        const float empty = EMPTY_ROWS == EMPTY_ROWS_NAN && tile.k_count > 0 ? NAN : 0.0f;
+        floats[4 * FACTORS + item] = sum == 0.0f ? empty : 1.0f / sum;
+        floats[4 * TOPS + item] = sum;
+        floats[4 * SHIFTS + item] = maximum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (half_of_keys > 0)
         return;
-    const bool is_strange = finish_results(own, shared);
-    store_results(&all, own);
-    if (is_strange)
-        mend_results(&all, own, floats);
+    bool is_strange = false; /* a row without a usable key, or a number that is not finite */
+#define FINISH_ROW(a, b, r)                                                     \
+    const float4 factor##r = shared[FACTORS + OF_ROW(r)];                                \
+    is_strange = is_strange || any(shared[TOPS + OF_ROW(r)] == (float4)(0.0f));
+    EACH_ROW(FINISH_ROW, , )
+#define FINISH_RESULT(c, i, r)                   \
+    o##c##_##i##_##r *= factor##r;               \
+    is_strange = is_strange || any(isfinite(o##c##_##i##_##r) == 0);
+    EACH_RESULT(FINISH_RESULT)
+#define STORE_ROW(c, r, i)                                                                  \
+    if ((int)QUERY(r) + i < rows && (WIDE == HEAD_V || COLUMN(c) < HEAD_V)) {               \
+        __global OUT_T *const to = out + (long)(QUERY(r) + i) * out_stride + COLUMN(c);     \
+        STORE_OUT(to, 0, o##c##_0_##r.s##i);                                                \
+        STORE_OUT(to, 1, o##c##_1_##r.s##i);                                                \
+        STORE_OUT(to, 2, o##c##_2_##r.s##i);                                                \
+        STORE_OUT(to, 3, o##c##_3_##r.s##i);                                                \
+    }
+#define STORE_ROWS(c, unused, r) STORE_ROW(c, r, 0) STORE_ROW(c, r, 1) STORE_ROW(c, r, 2) STORE_ROW(c, r, 3)
+#define STORE_COLUMNS(c) EACH_ROW(STORE_ROWS, c, )
+    EACH_COLUMN_VECTOR(STORE_COLUMNS)
+    if (!is_strange)
+        return;
+#pragma unroll 1
+    for (int at = 0; at < 4 * ROW_VECTORS * 4 * COLUMN_VECTORS; at++) {
+        const int i = at / (4 * COLUMN_VECTORS), c = at % (4 * COLUMN_VECTORS);
+        const int query = (int)QUERY(i / 4) + i % 4, column = (int)COLUMN(c / 4) + c % 4;
+        if (query >= rows || column >= HEAD_V)
+            continue;
+        __global OUT_T *const to = out + (long)query * out_stride;
+        float value = LOAD_OUT(to, column);
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+        if (floats[4 * TOPS + query] == 0.0f && tile.k_count > 0) {
+            value = 0.0f;
+            for (int j = 0; j < tile.k_count; j++)
+                value += LOAD_IN(v, (long)j * v_stride + column);
+            STORE_OUT(to, column, value / (float)tile.k_count);
+            continue;
+        }
+#endif
+        const float sum = floats[4 * TOPS + query];
+        if (isfinite(value) || isnan(sum))
+            continue;
+#if EMPTY_ROWS == EMPTY_ROWS_NAN
+        if (sum == 0.0f)
+            continue;
+#endif
+        usable_keys usable = {0, sequence_end, key_mask, key_mask_stride, keep, 0};
+#if IS_CAUSAL
+        usable.end = clamp(place + query + 1, 0, sequence_end);
+#endif
+#if HAS_WINDOW
+        usable.first = max(0, window_begin(place + query, window));
+        usable.end = min(usable.end, window_end(place + query, window));
+#endif
+#if HAS_BIAS
+        usable.bias = bias;
+        usable.place = place + query;
+        usable.reach = bias_reach;
+#endif
+#if HAS_KEEP
+        usable.words = words + query / KEEP_QUERIES * keep_step.block;
+        usable.bit = (q_index + query) % KEEP_QUERIES;
+#endif
+        STORE_OUT(to, column,
+                  result_of_usable(floats[4 * SHIFTS + query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride,
+                                   &usable));
+    }
 }
