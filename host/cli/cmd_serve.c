@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer serve: models over HTTP. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "base/alloc.h"
-#include "console/progress.h"
 #include "jobs/pool_members.h"
 #include "jobs/session.h"
 #include "serve/server.h"
@@ -18,29 +16,26 @@ typedef struct device_sessions {
     size_t count;
 } device_sessions;
 
-/* A device that fails is reported and left out, unless no other is left. */
-static clf_status open_listed(const cli_session *session, const cli_pool_members *members, device_sessions *out)
+/* A device that fails is reported and left out, unless no other is left. is_listed: members name the devices; else the session does. */
+static clf_status open_each(const cli_session *session, cli_pool_members *members, bool is_listed, device_sessions *out)
 {
     clf_status st = CLF_OK;
     for (size_t i = 0; i < members->count; i++) {
+        cli_pool_member *member = &members->at[i];
         cli_session *own = &out->at[out->count];
         *own = *session;
-        own->device = members->at[i].device[0] ? members->at[i].device : NULL;
+        if (is_listed)
+            own->device = member->device[0] ? member->device : NULL;
         st = cli_session_open(own);
-        if (st == CLF_OK) {
-            out->devices[out->count].context = own->context;
-            out->devices[out->count++].name = cli_member_name(&members->at[i]);
-            continue;
-        }
-        if (i + 1 < members->count || out->count > 0) {
-            cli_line_clear();
-            fprintf(stderr, "clformer: device %s: %s; it is left out\n", cli_member_name(&members->at[i]), clf_last_error());
-        }
+        if (st == CLF_OK)
+            out->devices[out->count++] = (srv_device){own->context, cli_member_name(member)};
+        else if (i + 1 < members->count || out->count > 0)
+            cli_member_say_lost(member, "it is left out");
     }
     return out->count > 0 ? CLF_OK : st;
 }
 
-/* members: the caller's, filled where several devices are asked for; names of devices are borrowed from it. */
+/* members: the caller's; filled if several devices are asked for. Names of devices are borrowed from it. */
 static clf_status open_devices(const cli_session *session, cli_pool_members *members, device_sessions *out)
 {
     const char *several = cli_devices_asked(session->device);
@@ -54,13 +49,7 @@ static clf_status open_devices(const cli_session *session, cli_pool_members *mem
         CLF_FAIL(CLF_NOT_FOUND, "serve: --device %s: no usable device (clformer devices lists them)", several);
     CLF_TRY(clfi_alloc(members->count, sizeof *out->at, "devices", &out->at));
     CLF_TRY(clfi_alloc(members->count, sizeof *out->devices, "devices", &out->devices));
-    if (several)
-        return open_listed(session, members, out);
-    out->at[0] = *session;
-    CLF_TRY(cli_session_open(&out->at[0]));
-    out->devices[0].context = out->at[0].context;
-    out->count = 1;
-    return CLF_OK;
+    return open_each(session, members, several != NULL, out);
 }
 
 static clf_status close_devices(device_sessions *sessions)

@@ -320,8 +320,7 @@ static clf_status rehearse_scores(void *user, const clf_view *logits)
     return search->rules.config ? log_probabilities(search, logits) : score_extensions(search, logits, k);
 }
 
-/* Every source gives `begin`, and then what its hypotheses have become. */
-/* Memory on the device that was lost is made again. */
+/* Makes memory that was lost with the device again. */
 static clf_status refresh(clf_beam_search *search)
 {
     clf_context *context = clfi_decode_context(search->decoding);
@@ -335,6 +334,7 @@ static clf_status refresh(clf_beam_search *search)
     return CLF_OK;
 }
 
+/* Every source gives `begin`, and then the tokens of its hypotheses. */
 clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
 {
     clf_decode_input *sources = NULL, *inputs = NULL;

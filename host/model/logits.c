@@ -78,21 +78,22 @@ static clf_status read_text(const reading *r, const void *what, void *out)
 
 typedef clf_status (*reading_work)(const reading *r, const void *what, void *out);
 
-/* The work on a sequence of its own, from the start again where the device was lost. */
+static clf_status in_new_sequence(reading *r, reading_work work, const void *what, void *out)
+{
+    clf_decode_batch *decoding = r->session->decoding;
+    CLF_TRY(clfi_session_refresh(r->session));
+    CLF_TRY(clfi_decode_open(decoding, &r->sequence));
+    const clf_status st = work(r, what, out), dropped = clfi_decode_drop(decoding, r->sequence);
+    return st == CLF_OK ? dropped : st;
+}
+
+/* Does the work on a sequence of its own, and starts again after a loss of the device. */
 static clf_status in_sequence(reading *r, reading_work work, const void *what, void *out)
 {
-    clf_session *session = r->session;
     clf_status st;
-    do {
-        st = clfi_session_refresh(session);
-        if (st == CLF_OK)
-            st = clfi_decode_open(session->decoding, &r->sequence);
-        if (st != CLF_OK)
-            continue;
-        st = work(r, what, out);
-        const clf_status dropped = clfi_decode_drop(session->decoding, r->sequence);
-        st = st == CLF_OK ? dropped : st;
-    } while (clfi_session_recover(session, &st));
+    do
+        st = in_new_sequence(r, work, what, out);
+    while (clfi_session_recover(r->session, &st));
     return st;
 }
 
