@@ -8,8 +8,8 @@
  * with, -zero times the sum of q, of the lower 16 columns and of the upper ones; of all of them in the first where IS_JOINED. With BYTES 4
  * these two follow for the upper 16 bits of q, and then for the lower ones.
  *
- * What is not finite has no such form: its group's scale is NaN, and so are the products. With BYTES 1 and 2 groups of nothing but numbers
- * below SMALLEST are zeros. A work-item takes a group. */
+ * A number that is not finite has no such form: its group's scale is NaN, and so are the products. With BYTES 1 and 2, a group becomes
+ * zeros if all its numbers are below SMALLEST. A work-item takes a group. */
 #include "item.cl"
 
 #if !defined(IS_JOINED) || !defined(BYTES) || !defined(SCALE_WORDS)

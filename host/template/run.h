@@ -71,7 +71,7 @@ clf_status clfi_run_work(const template_run *run, const template_node *node, uin
 clf_status clfi_run_touch(const template_run *run, const template_node *node, const json_t *value);
 clf_status clfi_run_weigh(const template_run *run, const template_node *node, const json_t *value);
 
-/* Run functions, methods, filters and tests by their names (functions.c, filters.c). UNSUPPORTED: there is none of that name. */
+/* Run functions, methods, filters and tests by their names (functions.c, filters.c). UNSUPPORTED: unknown name. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
 bool clfi_is_function(const char *name); /* "is defined" holds for these names too */
 clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,

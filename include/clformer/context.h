@@ -59,10 +59,10 @@ typedef struct clf_context_params {
                          between them, so that a desktop on the same GPU is drawn and its driver does not take it for stuck. 0:
                          $CLF_LAUNCH_MS (0 there: no bound), else 100 on GPUs that share the host's memory, 500 on others, no bound on
                          CPUs; below 0: no bound */
-    int recovers;     /* nonzero: where the device is lost, calls on sessions open it again, load the weights of their models again, and
-                         repeat what was void; they fail where it is lost again meanwhile. Tensors, searches and the tokens of sequences
-                         that callers have on this context are void then all the same. 0: calls end with CLF_DEVICE_LOST. Contexts made
-                         from others or from a caller's cl_context do not recover */
+    int recovers;     /* nonzero: after a loss of the device, calls on sessions open it again, load the weights of their models again,
+                         and repeat the void work. They fail if it is lost again meanwhile. The caller's tensors, searches and tokens of
+                         sequences on this context are void all the same. 0: calls end with CLF_DEVICE_LOST. Contexts made from others
+                         or from a caller's cl_context do not recover */
 } clf_context_params;
 
 #define CLF_CONTEXT_PARAMS_INIT {.size = sizeof(clf_context_params), .precision = CLF_PRECISION_HIGHEST}
@@ -80,8 +80,8 @@ CLF_API CLF_NODISCARD clf_status clf_context_create_shared(const clf_context *wi
 CLF_API void clf_context_destroy(clf_context *context);
 
 /* Waits until everything enqueued has run. DEVICE: it did not. DEVICE_LOST: the driver reset the device or it is gone; what was enqueued
- * since the last wait is void, and so are the buffers of this context and of those that share its cl_context (clf_context_params.recovers
- * tells what a session's calls do then). */
+ * since the last wait is void, and so are the buffers of this context and of those that share its cl_context. Calls on sessions then
+ * do as clf_context_params.recovers describes. */
 CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 
 /* Borrowed; lives as long as the context. */
