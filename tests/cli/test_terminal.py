@@ -22,6 +22,15 @@ model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACH
                                                           "clformer", "models", "all-MiniLM-L6-v2")
 
 
+def next_bytes(lead, child):
+    """What the terminal got since the last call, b"" where that is nothing yet, None once the child has ended and everything was read.
+    The caller keeps the other end open: a terminal that all writers have closed may lose what nobody has read yet."""
+    ended = child.poll() is not None
+    if select.select([lead], [], [], 0.2)[0]:
+        return os.read(lead, 65536)
+    return None if ended else b""
+
+
 def on_terminal(*args, columns=80, interrupt_at=None, stdout=None, env=None, limit=300):
     """Runs it with a terminal as standard error, and as standard output unless `stdout` is a file. Returns status and the bytes
     the terminal got."""
@@ -29,23 +38,19 @@ def on_terminal(*args, columns=80, interrupt_at=None, stdout=None, env=None, lim
     fcntl.ioctl(follow, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stdout=stdout or follow, stderr=follow,
                              env={**os.environ, **(env or {})})
-    os.close(follow)
     got, end = b"", time.monotonic() + limit
     while time.monotonic() < end:
-        if select.select([lead], [], [], 0.2)[0]:
-            try:
-                chunk = os.read(lead, 65536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            got += chunk
-            if interrupt_at and re.search(interrupt_at, got):
-                interrupt_at = None
-                child.send_signal(signal.SIGINT)
+        chunk = next_bytes(lead, child)
+        if chunk is None:
+            break
+        got += chunk
+        if interrupt_at and re.search(interrupt_at, got):
+            interrupt_at = None
+            child.send_signal(signal.SIGINT)
     else:
         child.kill()
         fail(args, "no end within", limit, "s")
+    os.close(follow)
     os.close(lead)
     return child.wait(), got.replace(b"\r\n", b"\n")
 
@@ -216,14 +221,12 @@ def at_prompt(command, steps, limit=120, env=None, echo=False):
         attributes[3] &= ~termios.ECHO
     termios.tcsetattr(follow, termios.TCSANOW, attributes)
     child = subprocess.Popen([program, *command], stdin=follow, stdout=follow, stderr=follow, env={**os.environ, **(env or {})})
-    os.close(follow)
     got, seen, waiting, end = b"", 0, list(steps), time.monotonic() + limit
     while time.monotonic() < end:
-        if select.select([lead], [], [], 0.2)[0]:
-            try:
-                got += os.read(lead, 65536)
-            except OSError:
-                break
+        chunk = next_bytes(lead, child)
+        if chunk is None:
+            break
+        got += chunk
         if waiting and re.search(waiting[0][0], got[seen:]):
             seen, action = len(got), waiting.pop(0)[1]
             if isinstance(action, bytes):
@@ -233,6 +236,7 @@ def at_prompt(command, steps, limit=120, env=None, echo=False):
     else:
         child.kill()
         fail(command, "no end within", limit, "s, waiting for", waiting[:1], got[-200:])
+    os.close(follow)
     os.close(lead)
     if waiting:
         fail(command, "ended before", waiting)

@@ -14,14 +14,18 @@
 #include "base/utf8.h"
 #include "support/check.h"
 
-enum { MOST = 1 << 16 };
+enum { MOST = 1 << 16, END_MARK = 0x04 }; /* the filter lets no such byte through */
 
-/* Reads from `reader` until its writers are gone. */
-static size_t drain(int reader, unsigned char *out)
+/* Reads from a pipe until its writers are gone, and from a terminal until END_MARK, which is left out. */
+static size_t drain(int reader, bool on_terminal, unsigned char *out)
 {
     size_t size = 0;
-    for (ssize_t got; size < MOST && (got = read(reader, out + size, MOST - size)) > 0;)
+    for (ssize_t got; size < MOST && (got = read(reader, out + size, MOST - size)) > 0;) {
         size += (size_t)got;
+        if (on_terminal && out[size - 1] == END_MARK)
+            return size - 1;
+    }
+    assert_false(on_terminal);
     return size;
 }
 
@@ -44,7 +48,7 @@ static pid_t start(int reader, int writer, const unsigned char *text, size_t siz
     }
     fflush(stream);
     cli_terminal_finish();
-    _exit(ferror(stream) != 0);
+    _exit(ferror(stream) || (isatty(STDOUT_FILENO) && write(STDOUT_FILENO, &(char){END_MARK}, 1) != 1));
 }
 
 static size_t shown(const unsigned char *text, size_t size, size_t piece, bool to_error, bool on_terminal, unsigned char *out)
@@ -58,9 +62,12 @@ static size_t shown(const unsigned char *text, size_t size, size_t piece, bool t
         assert_int_equal(pipe(ends), 0);
     }
     const pid_t child = start(ends[0], ends[1], text, size, piece, to_error);
-    close(ends[1]);
-    const size_t got = drain(ends[0], out);
+    if (!on_terminal) /* a terminal that all writers have closed may lose what nobody has read yet */
+        close(ends[1]);
+    const size_t got = drain(ends[0], on_terminal, out);
     close(ends[0]);
+    if (on_terminal)
+        close(ends[1]);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     return got;
