@@ -14,7 +14,6 @@
 #include "cli/chance.h"
 #include "cli/commands.h"
 #include "jobs/fingerprint.h"
-#include "console/json_line.h"
 #include "jobs/kept_embeddings.h"
 #include "cli/model_card.h"
 #include "process/mpirun.h"
@@ -188,50 +187,65 @@ static clf_status find_hits(const cli_session *session, clf_similarity similarit
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-/* Adds the place and the fields of a hit's text. */
-static clf_status add_origin(const cli_corpus *corpus, const search_options *search, size_t index, json_t *hit, bool *is_whole)
-{
-    const cli_place *place = index < corpus->texts ? &corpus->places[index] : NULL;
-    json_t *fields;
-    if (search->corpus_count > 1 && place)
-        *is_whole &= json_object_set_new(hit, "file", clfi_json_text(place->file, strlen(place->file))) == 0;
-    CLF_TRY(cli_corpus_fields(corpus, index, &fields));
-    *is_whole &= !fields || json_object_set_new(hit, "fields", fields) == 0;
-    return CLF_OK;
-}
-
 /* The row of a .npy corpus, else the line of its file, from 0. */
 static int64_t number_of(const cli_corpus *corpus, const search_options *search, int64_t index)
 {
     return has_embeddings(search->corpora[0]) ? index : (int64_t)corpus->places[index].line - 1;
 }
 
+/* Appends the value and releases it. is_whole false: there was no memory to make it. */
+static clf_status append_json(json_t *value, bool is_whole, clf_str *out)
+{
+    const clf_status st = clfi_json_write(is_whole ? value : NULL, JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY, "search results", out);
+    json_decref(value);
+    return st;
+}
+
+/* Hit i of all, a hit of query q, with its text's place and fields. */
+static clf_status append_hit(const cli_corpus *corpus, const search_options *search, const hits *found, size_t q, size_t i, clf_str *out)
+{
+    const size_t index = (size_t)found->indices[i];
+    const clf_text text = cli_collection_text(&corpus->rows, index), fields = cli_corpus_fields(corpus, index);
+    const char *const file = search->corpus_count > 1 && index < corpus->texts ? corpus->places[index].file : NULL;
+    const double value = (double)found->values[i], score = search->reranker ? cli_sigmoid(value) : value;
+    json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)number_of(corpus, search, found->indices[i]), "score", score, "text",
+                            corpus->rows.ends ? clfi_json_text(text.data, text.size) : json_null());
+    bool is_whole = !search->reranker || json_object_set_new(hit, "logit", json_real(value)) == 0;
+    if (found->chance && !isnan(found->chance[q]))
+        is_whole &= json_object_set_new(hit, "above_chance", json_boolean(value > found->chance[q])) == 0;
+    if (file)
+        is_whole &= json_object_set_new(hit, "file", clfi_json_text(file, strlen(file))) == 0;
+    CLF_TRY(append_json(hit, is_whole, out));
+    if (!fields.data)
+        return CLF_OK;
+    out->length--; /* the brace that closes the hit */
+    CLF_TRY(clfi_str_append_text(out, ", \"fields\": "));
+    CLF_TRY(clfi_str_append(out, fields.data, fields.size));
+    return clfi_str_append_char(out, '}');
+}
+
 static clf_status print_json(clf_text query, const cli_corpus *corpus, const search_options *search, const hits *found, size_t q)
 {
-    json_t *list = json_array();
-    bool is_whole = true;
-    clf_status st = CLF_OK;
-    for (size_t i = q * found->count; st == CLF_OK && i < (q + 1) * found->count; i++) {
-        const int64_t index = found->indices[i];
-        const clf_text text = cli_collection_text(&corpus->rows, (size_t)index);
-        const double value = (double)found->values[i], score = search->reranker ? cli_sigmoid(value) : value;
-        json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)number_of(corpus, search, index), "score", score, "text",
-                                corpus->rows.ends ? clfi_json_text(text.data, text.size) : json_null());
-        is_whole &= !search->reranker || json_object_set_new(hit, "logit", json_real(value)) == 0;
-        if (found->chance && !isnan(found->chance[q]))
-            is_whole &= json_object_set_new(hit, "above_chance", json_boolean(value > found->chance[q])) == 0;
-        is_whole &= json_array_append(list, hit) == 0;
-        st = add_origin(corpus, search, (size_t)index, hit, &is_whole);
-        json_decref(hit);
+    clf_str line = CLF_STR_INIT;
+    clf_status st;
+    CLF_GOTO(clfi_str_append_text(&line, "{\"query\": "));
+    CLF_GOTO(append_json(clfi_json_text(query.data, query.size), true, &line));
+    CLF_GOTO(clfi_str_append_text(&line, ", \"hits\": ["));
+    for (size_t i = q * found->count; i < (q + 1) * found->count; i++) {
+        CLF_GOTO(clfi_str_append_text(&line, i > q * found->count ? ", " : ""));
+        CLF_GOTO(append_hit(corpus, search, found, q, i, &line));
     }
-    if (st != CLF_OK) {
-        json_decref(list);
-        return st;
+    CLF_GOTO(clfi_str_append_char(&line, ']'));
+    if (found->chance && !isnan(found->chance[q])) {
+        CLF_GOTO(clfi_str_append_text(&line, ", \"chance\": "));
+        CLF_GOTO(append_json(json_real(found->chance[q]), true, &line));
     }
-    json_t *line = json_pack("{s:o, s:o}", "query", clfi_json_text(query.data, query.size), "hits", list);
-    if (found->chance && !isnan(found->chance[q]))
-        is_whole &= json_object_set_new(line, "chance", json_real(found->chance[q])) == 0;
-    return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "search results");
+    CLF_GOTO(clfi_str_append_char(&line, '}'));
+    cli_line_clear();
+    puts(line.data);
+done:
+    clfi_str_free(&line);
+    return st;
 }
 
 /* The number or string under `name`, as "name=value "; nothing where there is none. */
@@ -250,7 +264,7 @@ static clf_status origin_text(const cli_corpus *corpus, const search_options *se
     json_t *fields;
     CLF_TRY(search->corpus_count > 1 ? clfi_str_appendf(out, "%s:%lld  ", corpus->places[index].file, number)
                                      : clfi_str_appendf(out, "%6lld  ", number));
-    CLF_TRY(cli_corpus_fields(corpus, (size_t)index, &fields));
+    CLF_TRY(cli_corpus_parse_fields(corpus, (size_t)index, &fields));
     clf_status st = append_field(fields, "id", out);
     if (st == CLF_OK)
         st = append_field(fields, "path", out);
@@ -313,8 +327,8 @@ static clf_status tell_chance(const char *directory, const hits *found, size_t q
     return st;
 }
 
-static clf_status print_hits(const char *directory, const cli_collection *queries, const cli_corpus *corpus,
-                             const search_options *search, const hits *found)
+static clf_status print_hits(const char *directory, const cli_collection *queries, const cli_corpus *corpus, const search_options *search,
+                             const hits *found)
 {
     const int columns = search->full ? 0 : cli_terminal_columns(STDOUT_FILENO);
     for (size_t q = 0; q < queries->count; q++) {
@@ -378,8 +392,11 @@ static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_
         clfi_hasher_text(hasher, hash);
         CLF_GOTO(clfi_str_appendf(&more, " (hash %s)", hash));
     }
-    CLF_GOTO(cli_job_take(session, options, directory, !has_embeddings(first) ? first : has_fingerprint ? beside.data : NULL, CLI_WINDOW, 1,
-                          1, &job));
+    CLF_GOTO(cli_job_take(session, options, directory,
+                          !has_embeddings(first) ? first
+                          : has_fingerprint      ? beside.data
+                                                 : NULL,
+                          CLI_WINDOW, 1, 1, &job));
     st = cli_ranks_agree(ranks, &job, more.data);
 done:
     clfi_hasher_destroy(hasher);

@@ -33,6 +33,10 @@ clf_status clfi_json_parse_strict(const char *text, size_t size, const char *nam
  * thread's JSON values has failed since the last call: those who make a value need not check each of its parts. */
 clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, clf_str *out);
 
+/* Appends the object text[0..size), which clfi_json_parse has read, without the member `key`, as RFC 8259 has it: numbers with the digits
+ * that were written, null for NaN and infinities. Appends nothing where no member is left. what: its name for messages. OUT_OF_MEMORY. */
+clf_status clfi_json_append_without(const char *text, size_t size, const char *key, const char *what, clf_str *out);
+
 /* A copy whose arrays and objects may be changed without changing the original's; strings and numbers are shared. NULL: not enough memory.
  * In its place json_deep_copy would fail at numbers that are not finite. */
 json_t *clfi_json_copy(const json_t *value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's JSON as strict JSON. A number that is not finite becomes the string U+0000 and a letter; a string of the text that begins with
- * U+0000 gets a second one in front, so that the two cannot be confused. */
+/* Python's JSON as strict JSON. A number that is not finite becomes the string U+0000 and a letter, a number whose digits are kept U+0000
+ * and its text; a string of the text that begins with U+0000 gets a second one in front, so that they cannot be confused. */
 #include "io/json_python.h"
 
 #include <locale.h>
@@ -50,7 +50,7 @@ static bool is_number(const char *text, size_t size, bool *out_is_integer)
     return at == size;
 }
 
-static clf_status append_number(const char *text, size_t size, bool is_integer, clf_str *out)
+static clf_status append_number(const char *text, size_t size, bool is_integer, bool keeps_digits, clf_str *out)
 {
     enum { MOST_DIGITS = 18 }; /* that always fit int64 */
     clf_str copy = CLF_STR_INIT;
@@ -60,6 +60,8 @@ static clf_status append_number(const char *text, size_t size, bool is_integer, 
         *point = *localeconv()->decimal_point;
     const double value = strtod(copy.data, NULL);
     clfi_str_free(&copy);
+    if (keeps_digits)
+        return isinf(value) ? clfi_str_append_text(out, "null") : clfi_str_appendf(out, "\"\\u0000%.*s\"", (int)size, text);
     if (isinf(value))
         return clfi_str_append_text(out, numbers[value > 0 ? 1 : 2].stand_in);
     CLF_TRY(clfi_str_append(out, text, size));
@@ -72,7 +74,7 @@ static bool is_word_byte(char c)
 }
 
 /* A literal or a number outside strings, to its end. */
-static clf_status append_word(const char *text, size_t size, size_t *at, clf_str *out)
+static clf_status append_word(const char *text, size_t size, bool keeps_digits, size_t *at, clf_str *out)
 {
     const char *const word = text + *at;
     size_t length = 0;
@@ -82,8 +84,9 @@ static clf_status append_word(const char *text, size_t size, size_t *at, clf_str
     *at += length;
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (strlen(numbers[i].word) == length && memcmp(word, numbers[i].word, length) == 0)
-            return clfi_str_append_text(out, numbers[i].stand_in);
-    return is_number(word, length, &is_integer) ? append_number(word, length, is_integer, out) : clfi_str_append(out, word, length);
+            return clfi_str_append_text(out, keeps_digits ? "null" : numbers[i].stand_in);
+    return is_number(word, length, &is_integer) ? append_number(word, length, is_integer, keeps_digits, out)
+                                                : clfi_str_append(out, word, length);
 }
 
 /* The code unit of an escape \uXXXX at text[at..size); -1: none. */
@@ -129,7 +132,7 @@ bool clfi_json_has_lone_surrogate(const char *text, size_t size)
     return is_lone;
 }
 
-clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str *out, size_t *out_read)
+clf_status clfi_json_rewrite(const char *text, size_t size, bool keeps_digits, size_t most, clf_str *out, size_t *out_read)
 {
     bool in_string = false;
     size_t i = 0;
@@ -137,7 +140,7 @@ clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str
         if (in_string && text[i] == '\\') {
             CLF_TRY(append_escape(text, size, &i, out));
         } else if (!in_string && is_word_byte(text[i])) {
-            CLF_TRY(append_word(text, size, &i, out));
+            CLF_TRY(append_word(text, size, keeps_digits, &i, out));
         } else {
             in_string = in_string != (text[i] == '"');
             CLF_TRY(clfi_str_append_char(out, text[i++]));
@@ -272,11 +275,16 @@ clf_status clfi_json_append_restored(const char *text, clf_str *out)
             continue;
         const char *const behind = found + sizeof mark - 1;
         CLF_TRY(clfi_str_append(out, text, (size_t)(found - text)));
-        size_t i = 0;
-        while (i < COUNT(numbers) && (behind[0] != numbers[i].letter || behind[1] != '"'))
+        size_t i = 0, kept = 0;
+        while (is_word_byte(behind[kept]))
+            kept++;
+        while (i < COUNT(numbers) && (kept != 1 || behind[0] != numbers[i].letter || behind[1] != '"'))
             i++;
-        CLF_TRY(clfi_str_append_text(out, i < COUNT(numbers) ? numbers[i].word : "\""));
-        at = text = i < COUNT(numbers) ? behind + 2 : behind;
+        const bool is_number = i < COUNT(numbers) || (kept > 0 && (behind[0] == '-' || digits(behind, kept) > 0));
+        CLF_TRY(i < COUNT(numbers) ? clfi_str_append_text(out, numbers[i].word)
+                : is_number        ? clfi_str_append(out, behind, kept)
+                                   : clfi_str_append_text(out, "\""));
+        at = text = is_number ? behind + kept + 1 : behind;
     }
     return clfi_str_append_text(out, text);
 }

@@ -12,8 +12,9 @@
 
 /* Appends the text with stand-ins, all within strict JSON, for NaN, Infinity and -Infinity, numbers beyond double and integers beyond
  * int64, and with U+FFFD for escapes of lone surrogates. It stops once it has written `most` bytes. *out_read: the bytes of the text that
- * were read. Anything else is copied, mistakes too. */
-clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str *out, size_t *out_read);
+ * were read. Anything else is copied, mistakes too. keeps_digits: every number becomes a stand-in, from which clfi_json_append_restored
+ * writes the same digits, and one that is not finite becomes null. */
+clf_status clfi_json_rewrite(const char *text, size_t size, bool keeps_digits, size_t most, clf_str *out, size_t *out_read);
 
 /* Whether the text has an escape of half a surrogate pair, which clfi_json_rewrite replaces. */
 bool clfi_json_has_lone_surrogate(const char *text, size_t size);

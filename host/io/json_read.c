@@ -92,10 +92,10 @@ static clf_status fail_rewritten(const json_error_t *error, const char *text, si
     char what[2 * JSON_ERROR_TEXT_LENGTH];
     const char *const word = strstr(error->text, near);
     const size_t word_size = word ? strlen(word) - sizeof near : 0, position = error->position > 0 ? (size_t)error->position : 0;
-    clf_status st = clfi_json_rewrite(text, size, position, &before, &end);
+    clf_status st = clfi_json_rewrite(text, size, false, position, &before, &end);
     clfi_str_clear(&before);
     if (st == CLF_OK)
-        st = clfi_json_rewrite(text, size, position > word_size ? position - word_size : 0, &before, &begin);
+        st = clfi_json_rewrite(text, size, false, position > word_size ? position - word_size : 0, &before, &begin);
     clfi_str_free(&before);
     CLF_TRY(st);
     if (word)
@@ -115,7 +115,7 @@ static clf_status parse_rewritten(const char *text, size_t size, const origin *f
     json_error_t error;
     size_t read;
     json_t *root = NULL;
-    clf_status st = clfi_json_rewrite(text, size, SIZE_MAX, &rewritten, &read);
+    clf_status st = clfi_json_rewrite(text, size, false, SIZE_MAX, &rewritten, &read);
     if (st == CLF_OK && rewritten.length == size && memcmp(clfi_str_text(&rewritten), text ? text : "", size) == 0)
         st = fail(first, size, from);
     else if (st == CLF_OK && !(root = load(rewritten.data, rewritten.length, 0, &error)))
@@ -163,6 +163,29 @@ clf_status clfi_json_parse(const char *text, size_t size, const char *name, json
 clf_status clfi_json_parse_line(const char *text, size_t size, const char *name, json_t **out)
 {
     return parse(text, size, &(origin){name, true}, out);
+}
+
+clf_status clfi_json_append_without(const char *text, size_t size, const char *key, const char *what, clf_str *out)
+{
+    clf_str rewritten = CLF_STR_INIT, marked = CLF_STR_INIT;
+    json_t *object = NULL;
+    json_error_t error;
+    size_t skip, read;
+    clf_status st;
+    CLF_GOTO(clfi_text_start(text, size, what, &skip));
+    CLF_GOTO(clfi_json_rewrite(text + skip, size - skip, true, SIZE_MAX, &rewritten, &read));
+    if (!(object = load(rewritten.data, rewritten.length, 0, &error)))
+        CLF_GOTO(fail(&error, size, &(origin){what, true}));
+    json_object_del(object, key); /* fails alone where there is no such member */
+    if (json_object_size(object) > 0) {
+        CLF_GOTO(clfi_json_write(object, 0, what, &marked));
+        CLF_GOTO(clfi_json_append_restored(marked.data, out));
+    }
+done:
+    json_decref(object);
+    clfi_str_free(&marked);
+    clfi_str_free(&rewritten);
+    return st;
 }
 
 clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out)

@@ -8,18 +8,7 @@
 #include "base/alloc.h"
 #include "io/json.h"
 
-/* Appends the members of the object beside "text" as JSON; nothing where there are none. */
-static clf_status add_fields(cli_corpus *c, const json_t *object)
-{
-    if (!object || json_object_size(object) < 2)
-        return CLF_OK;
-    json_t *others = clfi_json_copy(object);
-    const clf_status st = others && json_object_del(others, "text") == 0
-                              ? clfi_json_write(others, JSON_COMPACT, "fields of a text", &c->fields)
-                              : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the fields of a text");
-    json_decref(others);
-    return st;
-}
+static const char fields_name[] = "fields of a text";
 
 clf_status cli_corpus_add(cli_corpus *c, const cli_met_text *met)
 {
@@ -28,7 +17,8 @@ clf_status cli_corpus_add(cli_corpus *c, const cli_met_text *met)
     CLF_TRY(clfi_grow(&c->places, &c->place_capacity, c->texts + 1, sizeof *c->places, "texts"));
     CLF_TRY(clfi_grow(&c->field_ends, &c->field_capacity, c->texts + 1, sizeof *c->field_ends, "texts"));
     CLF_TRY(clfi_str_append(&own->bytes, met->text.data, met->text.size));
-    CLF_TRY(add_fields(c, met->object));
+    if (met->object.data)
+        CLF_TRY(clfi_json_append_without(met->object.data, met->object.size, "text", fields_name, &c->fields));
     own->ends[c->texts] = own->bytes.length;
     c->places[c->texts] = met->place;
     c->field_ends[c->texts++] = c->fields.length;
@@ -52,11 +42,17 @@ clf_status cli_corpus_collect(void *corpus, const cli_embedded *window)
     return CLF_OK;
 }
 
-clf_status cli_corpus_fields(const cli_corpus *c, size_t i, json_t **out)
+clf_text cli_corpus_fields(const cli_corpus *c, size_t i)
 {
     const size_t start = i && i < c->texts ? c->field_ends[i - 1] : 0, end = i < c->texts ? c->field_ends[i] : 0;
+    return (clf_text){end > start ? c->fields.data + start : NULL, end - start};
+}
+
+clf_status cli_corpus_parse_fields(const cli_corpus *c, size_t i, json_t **out)
+{
+    const clf_text fields = cli_corpus_fields(c, i);
     *out = NULL;
-    return end > start ? clfi_json_parse(c->fields.data + start, end - start, "fields of a text", out) : CLF_OK;
+    return fields.data ? clfi_json_parse(fields.data, fields.size, fields_name, out) : CLF_OK;
 }
 
 void cli_corpus_free(cli_corpus *c)

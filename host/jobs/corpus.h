@@ -10,7 +10,7 @@ typedef struct cli_corpus {
     size_t texts;        /* number of texts, in the order of the files */
     cli_place *places;   /* of each text */
     size_t place_capacity;
-    clf_str fields;     /* of each text that is a member of a JSON object: the object's other members as JSON */
+    clf_str fields;     /* of each text that is a member of a JSON object: the object's other members as strict JSON */
     size_t *field_ends; /* text i has fields[field_ends[i-1] .. field_ends[i]) */
     size_t field_capacity;
 } cli_corpus;
@@ -24,8 +24,11 @@ clf_status cli_corpus_meet(void *corpus, const cli_met_text *met, bool *out_take
 /* A sink for the embeddings alone. */
 clf_status cli_corpus_collect(void *corpus, const cli_embedded *window);
 
-/* The other members of text i's object, to be released; NULL: it has none. OUT_OF_MEMORY. */
-clf_status cli_corpus_fields(const cli_corpus *corpus, size_t i, json_t **out);
+/* The other members of text i's object as a JSON object; data NULL: it has none. */
+clf_text cli_corpus_fields(const cli_corpus *corpus, size_t i);
+
+/* The same, to be released; NULL: it has none. OUT_OF_MEMORY. */
+clf_status cli_corpus_parse_fields(const cli_corpus *corpus, size_t i, json_t **out);
 
 void cli_corpus_free(cli_corpus *corpus);
 

@@ -170,8 +170,8 @@ static bool is_blank(const char *data, size_t size)
     return true;
 }
 
-/* The same, unless the caller passes it over. object: what the text is a member of, or NULL. */
-static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, const json_t *object)
+/* The same, unless the caller passes it over. */
+static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, clf_text object)
 {
     bool is_taken = !inputs->skips_blank || !is_blank(data, size);
     if (is_taken && inputs->meets)
@@ -223,7 +223,8 @@ static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, size_t l
 static clf_status take_member(cli_inputs *inputs, const json_t *json, const json_t *text, size_t length, const char *where)
 {
     CLF_TRY(check_whole(inputs, length, where, text));
-    return take_text(inputs, json_string_value(text), json_string_length(text), json_is_object(json) ? json : NULL);
+    return take_text(inputs, json_string_value(text), json_string_length(text),
+                     json_is_object(json) ? (clf_text){inputs->line.data, length} : (clf_text){NULL, 0});
 }
 
 static clf_status add_json_line(cli_inputs *inputs, size_t length)
@@ -257,7 +258,7 @@ static clf_status read_line(cli_inputs *inputs)
     inputs->line_number++;
     if (!inputs->is_jsonl) {
         cli_ill_formed_meet(&inputs->ill_formed, line, length, inputs->line_number);
-        return take_text(inputs, line, length, NULL);
+        return take_text(inputs, line, length, (clf_text){NULL, 0});
     }
     return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
 }
@@ -278,7 +279,8 @@ static clf_status fill_window(cli_inputs *inputs)
             if (inputs->stream == NULL) {
                 inputs->arguments++;
                 inputs->argument_count--;
-                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-") : take_text(inputs, argument, strlen(argument), NULL));
+                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-")
+                                                   : take_text(inputs, argument, strlen(argument), (clf_text){NULL, 0}));
                 continue;
             }
         }

@@ -26,8 +26,8 @@ typedef struct cli_place {
 typedef struct cli_met_text {
     clf_text text;
     cli_place place;
-    size_t file;          /* index of its file among those of cli_inputs_open_files */
-    const json_t *object; /* of a .jsonl file: what the text is a member of; NULL: the line is a string alone */
+    size_t file;     /* index of its file among those of cli_inputs_open_files */
+    clf_text object; /* of a .jsonl file: the object whose member the text is, as it is written; data NULL: the line is a string alone */
 } cli_met_text;
 
 typedef struct cli_inputs {

@@ -116,6 +116,12 @@ def several_files():
         found = {(hit["file"], hit["index"], hit["text"]): hit.get("fields") for hit in hits}
         if found != wanted or len(hits) != len(wanted):
             fail("several files", arguments, hits)
+    written = '"id": 18446744073709551615, "time": 1732723200.123456, "price": 1.50, "none": [NaN, -Infinity, 1e999], "s": "\\u0000-1"'
+    with open("exact.jsonl", "w", encoding="utf-8") as file:
+        file.write("\ufeff{" + written + ', "text": "zebra"}\n')
+    line = ask("--json", "--no-keep", "--corpus", "exact.jsonl", "the dog").stdout
+    if '"fields": {' + written.replace("NaN, -Infinity, 1e999", "null, null, null") + "}" not in line:
+        fail("members with the digits that were written", line)
     if len(os.listdir("kept")) != 4:
         fail("an index for each file that holds a text", os.listdir("kept"))
     stats = ask("--stats", "--index", "kept", "--corpus", *files, "--", "the dog").stderr

@@ -273,6 +273,20 @@ static void python(void **state)
     assert_true(json_equal(root, again));
     json_decref(again);
     clfi_str_free(&written);
+    CHECK_OK(clfi_json_append_without(text, sizeof text - 1, "h", "members", &written));
+    assert_string_equal(written.data, "{\"a\": [null, null, null, null, null, 5], \"a \\\" NaN\": \"NaN Infinity\", \"b\": \"\\u0000N\", "
+                                      "\"c\": \"\\u0000\\u0000I\", \"d\": \"\\u0000\", \"e\": [[{\"f\": null}]], "
+                                      "\"g\": \"\xf0\x90\x80\x80 \xef\xbf\xbd \xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd"
+                                      "A\"}");
+    clfi_str_free(&written);
+    static const char digits[] =
+        "{\"x\": [18446744073709551616, -0.10, 1E+5, 1732723200.1234567, -1e999], \"5\": \"\\u0000-5\", \"y\": \"\"}";
+    CHECK_OK(clfi_json_append_without(digits, sizeof digits - 1, "y", "members", &written));
+    assert_string_equal(written.data, "{\"x\": [18446744073709551616, -0.10, 1E+5, 1732723200.1234567, null], \"5\": \"\\u0000-5\"}");
+    clfi_str_clear(&written);
+    CHECK_OK(clfi_json_append_without("{\"y\": 1, \"y\": 2}", 16, "y", "members", &written));
+    assert_int_equal(written.length, 0);
+    clfi_str_free(&written);
     json_decref(root);
     CHECK_OK(clfi_json_parse("NaN", 3, w, &root));
     assert_true(isnan(json_real_value(root)));
