@@ -18,6 +18,7 @@
 #include "op/tuned_file.h"
 #include "runtime/launch_budget.h"
 #include "runtime/probe.h"
+#include "workload/peak.h"
 
 /* State of clformer tune's results for a device. */
 typedef struct tuned_state {
@@ -69,20 +70,44 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
 /* Results of the probes: claims of the device, and what it computes right; "": not asked. */
 typedef struct probe_answers {
     char text[CLFI_PROBE_COUNT][160];
+    char matrix_unit[256]; /* the unit's name, its probe and its peak; "": the device has none */
+    double matrix_gflops;  /* 0: not measured */
 } probe_answers;
+
+/* "NVIDIA mma bfloat16, probe passed, 612 TFLOP/s". */
+static void ask_matrix_unit(clf_context *context, probe_answers *out)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const char *name = clfi_matrix_unit_info(caps->matrix_unit)->name, *answer = out->text[CLFI_PROBE_MATRIX];
+    const char *emulated = caps->emulates_matrix_unit ? " (emulated)" : "";
+    if (caps->matrix_unit == CLFI_MATRIX_NONE)
+        return;
+    if (strcmp(answer, "yes") != 0)
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, not used: probe: %s", name, emulated, answer);
+    else if (caps->emulates_matrix_unit)
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed", name, emulated);
+    else if (clfi_peak_matrix_gflops(context, &out->matrix_gflops) == CLF_OK)
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s, probe passed, %.3g TFLOP/s", name, out->matrix_gflops / 1e3);
+    else
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s, probe passed, peak not measured: %.120s", name, clf_last_error());
+}
 
 /* The library is asked on a context of its own, and only for what the device claims. */
 static void ask_probes(const clf_device *device, probe_answers *out)
 {
     clf_context *context = NULL;
+    const clf_status st = clfi_context_create_on(device, &context);
+    const clf_device_caps *caps = context ? &context->device.caps : &device->caps;
     for (int i = CLFI_PROBE_NONE + 1; i < CLFI_PROBE_COUNT; i++) {
-        if (!clfi_probe_is_claimed(&device->caps, (clf_probe)i))
+        if (!clfi_probe_is_claimed(caps, (clf_probe)i))
             continue;
-        if (context || clfi_context_create_on(device, &context) == CLF_OK)
+        if (st == CLF_OK)
             snprintf(out->text[i], sizeof out->text[i], "%s", clfi_probe_text(context, (clf_probe)i));
         else
             snprintf(out->text[i], sizeof out->text[i], "not run: %s", clf_last_error());
     }
+    if (st == CLF_OK)
+        ask_matrix_unit(context, out);
     clf_context_destroy(context);
 }
 
@@ -157,7 +182,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
 {
     const clf_device_info *d = &device->info;
     char precisions[64];
-    probe_answers probes = {{""}};
+    probe_answers probes = {.matrix_unit = ""};
     if (d->usable)
         ask_probes(device, &probes);
     precisions_text(&device->caps, &probes, precisions, sizeof precisions);
@@ -185,6 +210,8 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     for (int i = 0; i < CLFI_PROBE_COUNT; i++)
         if (probes.text[i][0])
             printf("   probes        %s %s\n", clfi_probe_name((clf_probe)i), probes.text[i]);
+    if (probes.matrix_unit[0])
+        printf("   matrix unit   %s\n", probes.matrix_unit);
     if (tuned->is_tuned)
         printf("   tuned         yes\n");
     else
@@ -202,7 +229,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
 {
     const clf_device_info *d = &device->info;
     char precisions[64];
-    probe_answers probes = {{""}};
+    probe_answers probes = {.matrix_unit = ""};
     json_t *answers = json_object();
     if (all && d->usable)
         ask_probes(device, &probes);
@@ -212,7 +239,8 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
             json_object_set_new(answers, clfi_probe_name((clf_probe)i), json_string(probes.text[i]));
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o, s:o, s:f}",
+        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o, s:o, s:f, "
+        "s:s, s:f}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -223,7 +251,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
         "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d),
-        "launch_ms", clfi_budget_default_ms(device));
+        "launch_ms", clfi_budget_default_ms(device), "matrix_unit", probes.matrix_unit, "matrix_gflops", probes.matrix_gflops);
 }
 
 /* Each line of `text`. */

@@ -72,7 +72,11 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
  * reads and writes, or of a faster cache where the row was faster, and never less than the memory's. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
-/* Attainable rate of a row: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
+/* The arithmetic limit that a workload is held against, in GFLOP/s: its own (of products at lower precisions the matrix unit's peak) where
+ * that was measured, else float32's; NaN: neither was. */
+double clfi_report_arithmetic(const clfi_result_device *device, const clfi_report_work *work);
+
+/* Attainable rate of a row: min(that limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* Texts, returned: share of the limit ("87 %", "~87 %" where the limit was noisy, a dash without one), and the rate or time with its
@@ -83,7 +87,7 @@ const char *clfi_report_rate(const clfi_result_row *row, char text[2 * CLFI_FIGU
 /* A limit of a device in words: "copy of 32 KiB 835 GB/s". */
 void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_BYTES]);
 
-/* A workload ran faster, by more than 5 %, than the arithmetic limit of the same run. */
+/* A workload ran faster, by more than 5 %, than its arithmetic limit of the same run. */
 bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
 
 /* True where the rate is a time ("us"), so that less is better. */

@@ -63,9 +63,19 @@ double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_
     return reached > found && isfinite(above) ? above : found;
 }
 
+double clfi_report_arithmetic(const clfi_result_device *device, const clfi_report_work *work)
+{
+    static const char unit[] = "_gflops";
+    const char *own = work->workload->limit;
+    const size_t length = own ? strlen(own) : 0;
+    const bool is_arithmetic = length >= sizeof unit && strcmp(own + length + 1 - sizeof unit, unit) == 0;
+    const double limit = is_arithmetic ? clfi_result_limit(device, own) : NAN;
+    return isnan(limit) ? clfi_result_limit(device, "fp32_gflops") : limit;
+}
+
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
 {
-    const double arithmetic = clfi_result_limit(device, "fp32_gflops"),
+    const double arithmetic = clfi_report_arithmetic(device, work),
                  memory = clfi_report_intensity(work) * clfi_report_point_bandwidth(device, work, row);
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
 }
@@ -110,6 +120,7 @@ void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_
     } rows[] = {
         {"read_gbps", "read", "GB/s"},         {"write_gbps", "write", "GB/s"},        {"copy_gbps", "copy", "GB/s"},
         {"fp32_gflops", "float32", "GFLOP/s"}, {"fp16_gflops", "float16", "GFLOP/s"},  {"bf16_gflops", "bfloat16", "GFLOP/s"},
+        {CLFI_MATRIX_LIMIT, "matrix unit", "GFLOP/s"},
         {"int8_gops", "int8 dot", "GOP/s"},    {"local_gbps", "local memory", "GB/s"}, {"round_trip_us", "launch and wait", "\u00b5s"},
         {"upload_gbps", "upload", "GB/s"},     {"download_gbps", "download", "GB/s"}};
     char number[CLFI_FIGURE_BYTES], unit[8];
@@ -129,9 +140,9 @@ void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_
 
 bool clfi_report_beats_limit(const clfi_report_data *data, size_t device)
 {
-    const double limit = clfi_result_limit(data->devices[device].device, "fp32_gflops");
     for (size_t i = 0; i < data->work_count; i++) {
         const clfi_report_row *best = data->works[i].number ? clfi_report_best(data, &data->works[i], device) : NULL;
+        const double limit = clfi_report_arithmetic(data->devices[device].device, &data->works[i]);
         if (best && clfi_report_gflops(&data->works[i], best->row) > 1.05 * limit)
             return true;
     }

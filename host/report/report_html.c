@@ -78,7 +78,8 @@ static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "<h2 id=\"rooflines\">Rooflines</h2>\n<p>Speed of every workload over its arithmetic intensity, by its fastest "
                        "verified engine. The "
                        "roofs are the device&#39;s own limits. A workload whose data stayed in a cache is held against that cache&#39;s "
-                       "own roof, a measured copy (dashed).</p>\n");
+                       "own roof, a measured copy (dashed). Products at the precisions high and medium are held against the "
+                       "matrix unit&#39;s peak (dashed), where the device has one.</p>\n");
     for (size_t d = 0; d < data->device_count; d++) {
         clfi_markup plot = CLFI_MARKUP_INIT, list = CLFI_MARKUP_INIT;
         if (!clfi_report_has_roofline(data, d)) {

@@ -65,6 +65,17 @@ static void include_value(double value, double *low, double *high)
     *high = fmax(*high, log10(value));
 }
 
+/* The highest arithmetic roof that a point is held against. */
+static double highest_roof(const plot *p)
+{
+    const clfi_result_device *device = p->data->devices[p->device].device;
+    double highest = clfi_result_limit(device, "fp32_gflops");
+    for (size_t i = 0; i < p->count; i++)
+        if (p->points[i].row)
+            highest = fmax(highest, clfi_report_arithmetic(device, p->points[i].work));
+    return highest;
+}
+
 /* The frame holds every point, the ridge and a stretch of both roofs. */
 static void fit(plot *p, double top)
 {
@@ -77,6 +88,8 @@ static void fit(plot *p, double top)
     include_value(ridge * 4, &f->x0, &f->x1);
     include_value(arithmetic, &f->y0, &f->y1);
     include_value(arithmetic / 10, &f->y0, &f->y1);
+    include_value(highest_roof(p), &f->y0, &f->y1);
+    include_value(highest_roof(p) / clfi_report_bandwidth(device, &name), &f->x0, &f->x1);
     for (size_t i = 0; i < p->count; i++)
         if (p->points[i].row) {
             include_value(clfi_report_intensity(p->points[i].work), &f->x0, &f->x1);
@@ -124,12 +137,31 @@ static void draw_axes(clfi_markup *m, const frame *f)
 }
 
 /* Texts of the roofs, which the points' numbers must not cover. */
-enum { ROOF_TEXTS = 2, CHARACTER = 7 };
+enum { ROOF_TEXTS = 3, CHARACTER = 7 };
 
 static clfi_label text_box(double right, double baseline, size_t characters)
 {
     const double width = CHARACTER * (double)characters;
     return (clfi_label){.at_x = right - width / 2, .at_y = baseline - 4, .width = width, .height = 15, .is_fixed = true};
+}
+
+/* The level roof of a matrix unit, where points are held against one: above the first ridge. */
+static void draw_unit_roof(clfi_markup *m, const plot *p, clfi_label *text)
+{
+    const clfi_result_device *device = p->data->devices[p->device].device;
+    const frame *f = &p->f;
+    const char *name;
+    char number[CLFI_FIGURE_BYTES], words[96];
+    const double arithmetic = clfi_result_limit(device, "fp32_gflops"), highest = highest_roof(p);
+    const double bandwidth = clfi_report_bandwidth(device, &name);
+    *text = (clfi_label){.at_x = RIGHT, .at_y = f->bottom, .is_fixed = true};
+    if (!(highest > arithmetic))
+        return;
+    clfi_markup_format(m, "<path class=\"cacheroof\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>\n", to_x(f, arithmetic / bandwidth),
+                       to_y(f, arithmetic), to_x(f, highest / bandwidth), to_y(f, highest), RIGHT);
+    snprintf(words, sizeof words, "matrix unit %s GFLOP/s", clfi_figure(highest, number));
+    *text = text_box(RIGHT - 8, to_y(f, highest) - 7, strlen(words));
+    clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%d\" y=\"%.1f\">%s</text>\n", RIGHT - 8, to_y(f, highest) - 7, words);
 }
 
 /* The memory roof up to the ridge, then the arithmetic roof, each with its value; where the texts are. */
@@ -154,6 +186,7 @@ static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXT
         at = ridge;
     const double x = fmax(to_x(f, at) - 10, LEFT + width - 10), y = to_y(f, bandwidth * at) + (at < ridge ? 4 : 14);
     texts[1] = text_box(x, y, strlen(text));
+    draw_unit_roof(m, p, &texts[2]);
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text);
 }
 

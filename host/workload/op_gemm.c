@@ -4,8 +4,9 @@
  * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a batch.
  * Counted are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load,
  * and stay in whatever cache holds them. In some workloads the weights are stored as f16, bf16 or quantised blocks; all else, also the
- * arithmetic, stays f32. Verified against float64 with the weights as stored and the bound of a product of k terms at the context's
- * precision (reference_gemm.h): all of a small result; of a large one the rows and columns of a fixed random subset, with the last. */
+ * arithmetic, stays f32. "gemm/f32-medium" and "-high" ask for that precision, and name the matrix unit's peak as their limit. Verified
+ * against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h): all of a small
+ * result; of a large one the rows and columns of a fixed random subset, with the last. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "op/linear.h"
 #include "workload/op_run.h"
 #include "workload/op_workloads.h"
+#include "workload/peak.h"
 #include "workload/random_blocks.h"
 #include "workload/reference_gemm.h"
 #include "workload/verdict.h"
@@ -27,6 +29,7 @@ typedef struct gemm_case {
     clf_activation activation;
     bool has_residual;
     clf_weight_type weights;
+    clf_precision precision; /* HIGHEST: the context's */
 } gemm_case;
 
 /* A projection of a model; m comes from the rows below. */
@@ -94,7 +97,7 @@ static clf_dtype dtype_of(clf_weight_type type)
 }
 
 static const int64_t all_rows[] = {1, 16, 128, 4096};
-enum { MOST_QUICK_ROWS = 128 };
+enum { MOST_QUICK_ROWS = 128, LEAST_LOWER_ROWS = 128 };
 
 typedef struct gemm_state {
     clfi_op_run run;
@@ -104,8 +107,9 @@ typedef struct gemm_state {
     clf_linear *linear;
 } gemm_state;
 
-/* Rows that apply: those whose packed weight suits the product. What is made for few rows is left out beyond them. */
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+/* Rows that apply: those whose packed weight suits the product, and, in a workload with a precision of its own, that compute at it. What is
+ * made for few rows is left out beyond them. */
+static void find_engines(const clfi_workload *workload, const clf_context *context, clfi_engine_list *out)
 {
     const gemm_case *one = workload->parameters;
     out->count = 0;
@@ -126,9 +130,28 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
         args.a.dtype = args.c.dtype = CLF_F32;
         const bool is_meant = engine->gemm->most_rows == 0 || one->m <= engine->gemm->most_rows;
         const bool takes_form = clfi_gemm_is_of_blocks(weight.form) == is_quantised;
-        if (is_meant && takes_form && clfi_engine_is_able(context, engine, &args))
+        const bool is_at_precision = one->precision == CLF_PRECISION_HIGHEST || engine->precision == one->precision;
+        if (is_meant && takes_form && is_at_precision && clfi_engine_is_able(context, engine, &args))
             out->names[out->count++] = engine->name;
     }
+}
+
+/* The precision of a case in a context. */
+static clf_precision precision_of(const gemm_case *one, const clf_context *context)
+{
+    return one->precision == CLF_PRECISION_HIGHEST ? context->precision : one->precision;
+}
+
+static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    const gemm_case *one = workload->parameters;
+    const clf_precision before = context->precision;
+    context->precision = precision_of(one, context);
+    find_engines(workload, context, out);
+    context->precision = before;
+    if (out->count == 0 && one->precision != CLF_PRECISION_HIGHEST)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: no engine computes such products at precision %s on this device", workload->id,
+                 clf_precision_name(one->precision));
     return CLF_OK;
 }
 
@@ -168,6 +191,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     clfi_random random = {SEED};
     s->one = *one;
     CLF_TRY(clfi_op_run_init(&s->run, workload, context, "gemm", engine, enqueue));
+    s->run.precision = precision_of(one, context);
     CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->k}, -1, 1, &s->x));
     if (is_of_blocks(one->weights))
         CLF_TRY(clfi_random_blocks_create(context, &random, one->weights, one->n, one->k, &s->blocks));
@@ -238,7 +262,7 @@ static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdic
                                    .a = part->a,
                                    .b = part->b,
                                    .b_terms = part->b_terms,
-                                   .precision = s->run.context->precision,
+                                   .precision = s->run.precision,
                                    .bias = part->bias,
                                    .residual = one->has_residual ? part->residual : NULL};
     clfi_ref_gemm_run(&product, part->want, part->bound);
@@ -279,10 +303,16 @@ static void memory(const void *state, clfi_workload_memory *out)
 static const clfi_workload_type type = {
     .engines = engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .memory = memory, .release = release};
 
-static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
+static clf_status add(clfi_workload_list *list, const projection *p, int64_t m, clf_precision precision)
 {
-    const gemm_case one = {
-        .m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual, .weights = p->weights};
+    const gemm_case one = {.m = m,
+                           .n = p->n,
+                           .k = p->k,
+                           .activation = p->activation,
+                           .has_residual = p->has_residual,
+                           .weights = p->weights,
+                           .precision = precision};
+    const bool is_highest = precision == CLF_PRECISION_HIGHEST;
     const clf_weight_type_info *stored = clfi_weight_type_info(p->weights);
     const bool is_f32 = p->weights == CLF_WEIGHT_F32;
     const double flops = 2 * (double)m * (double)p->n * (double)p->k;
@@ -293,12 +323,13 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
     clfi_workload workload = {.op = "gemm",
                               .flops = chain * flops,
                               .bytes = chain * bytes,
-                              .limit = "fp32_gflops",
+                              .limit = is_highest ? "fp32_gflops" : CLFI_MATRIX_LIMIT,
                               .table = &clfi_engine_tables[CLF_OP_GEMM],
                               .type = &type};
     char times[CLFI_CHAIN_TEXT];
-    snprintf(workload.id, sizeof workload.id, "gemm/%s%s/m%lld-n%lld-k%lld%s%s%s%s", stored->name, is_f32 ? "" : "-weights", (long long)m,
-             (long long)p->n, (long long)p->k, p->activation == CLF_ACTIVATION_NONE ? "" : "-",
+    snprintf(workload.id, sizeof workload.id, "gemm/%s%s%s%s/m%lld-n%lld-k%lld%s%s%s%s", stored->name, is_f32 ? "" : "-weights",
+             is_highest ? "" : "-", is_highest ? "" : clf_precision_name(precision), (long long)m, (long long)p->n, (long long)p->k,
+             p->activation == CLF_ACTIVATION_NONE ? "" : "-",
              p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation), p->has_residual ? "-residual" : "",
              clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models,
@@ -307,7 +338,20 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
                              "f32", "chain", chain, "seed", SEED, "data", "uniform");
     if (work && !is_f32)
         json_object_set_new(work, "weights", json_string(stored->name));
+    if (work && !is_highest)
+        json_object_set_new(work, "precision", json_string(clf_precision_name(precision)));
     return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
+}
+
+/* The same products at lower precisions, of as many rows as engines for these are made for. */
+static clf_status add_lower(clfi_workload_list *list, bool quick)
+{
+    for (size_t i = 0; i < COUNT(projections); i++)
+        for (size_t j = 0; projections[i].is_quick && j < COUNT(all_rows); j++)
+            for (int precision = CLF_PRECISION_HIGH; precision <= CLF_PRECISION_MEDIUM; precision++)
+                if (all_rows[j] >= LEAST_LOWER_ROWS && all_rows[j] <= (quick ? MOST_QUICK_ROWS : projections[i].most_rows))
+                    CLF_TRY(add(list, &projections[i], all_rows[j], (clf_precision)precision));
+    return CLF_OK;
 }
 
 clf_status clfi_gemm_workloads(clfi_workload_list *list, bool quick)
@@ -315,13 +359,13 @@ clf_status clfi_gemm_workloads(clfi_workload_list *list, bool quick)
     for (size_t i = 0; i < COUNT(projections); i++)
         for (size_t j = 0; j < COUNT(all_rows); j++)
             if (all_rows[j] <= (quick ? MOST_QUICK_ROWS : projections[i].most_rows) && (!quick || projections[i].is_quick))
-                CLF_TRY(add(list, &projections[i], all_rows[j]));
-    return CLF_OK;
+                CLF_TRY(add(list, &projections[i], all_rows[j], CLF_PRECISION_HIGHEST));
+    return add_lower(list, quick);
 }
 
 clf_status clfi_gemm_small_workloads(clfi_workload_list *list)
 {
     for (size_t i = 0; i < COUNT(small); i++)
-        CLF_TRY(add(list, &small[i].shape, small[i].m));
+        CLF_TRY(add(list, &small[i].shape, small[i].m, CLF_PRECISION_HIGHEST));
     return CLF_OK;
 }

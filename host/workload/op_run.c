@@ -59,7 +59,7 @@ clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf
                             clf_status (*enqueue)(void *state))
 {
     const int chain = (int)json_integer_value(json_object_get(workload->work, "chain"));
-    *run = (clfi_op_run){.context = context, .chain = chain, .enqueue = enqueue};
+    *run = (clfi_op_run){.context = context, .precision = context->precision, .chain = chain, .enqueue = enqueue};
     if (!engine[0])
         return CLF_OK;
     if (snprintf(run->engines, sizeof run->engines, "%s=%s", op, engine) >= (int)sizeof run->engines)
@@ -70,11 +70,15 @@ clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf
 clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state))
 {
     clfi_op_run *run = state;
-    char *const before = run->context->engines;
+    clf_context *const context = run->context;
+    char *const engines = context->engines;
+    const clf_precision precision = context->precision;
     if (run->engines[0])
-        run->context->engines = run->engines;
+        context->engines = run->engines;
+    context->precision = run->precision;
     const clf_status st = step(state);
-    run->context->engines = before;
+    context->engines = engines;
+    context->precision = precision;
     return st;
 }
 

@@ -13,6 +13,7 @@
 typedef struct clfi_op_run {
     clf_context *context;                /* borrowed */
     char engines[64];                    /* "gemm=packed"; "": whatever the context chooses */
+    clf_precision precision;             /* that the op is asked to keep: the context's, unless a workload has one of its own */
     int chain;                           /* times that one run enqueues the op */
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
@@ -34,7 +35,7 @@ typedef clf_status (*clfi_op_setup)(const clfi_workload *workload, clf_context *
 clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,
                            void **state);
 
-/* step(state) with the engine forced, for preparations that depend on it (packing weights). */
+/* step(state) with the engine forced and the precision set, for preparations that depend on it (packing weights). */
 clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state));
 
 /* The op once into `result`, which is NaN before and on the host afterwards: for verification. */

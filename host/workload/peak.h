@@ -46,6 +46,16 @@ clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, d
  * for it, under a compiler that takes it. Limit "bf16_gflops". */
 clf_status clfi_peak_bf16(clfi_workload_list *list, double flops);
 
+/* "arithmetic/matrix": products of 16-bit numbers on the device's matrix unit (runtime/matrix_unit.h), summed in float32; flops: a power of
+ * two from 2^20 on. Engines are numbers of blocks in a wave's registers. Unsupported without a unit that passed its probe, and, beyond 2^24
+ * operations, on an emulated one. Limit CLFI_MATRIX_LIMIT. */
+#define CLFI_MATRIX_LIMIT "matrix_gflops"
+clf_status clfi_peak_matrix(clfi_workload_list *list, double flops);
+
+/* That limit, in GFLOP/s, by a short run on the context's device, verified before; kept in the context's cache per device, driver and
+ * kernel. UNSUPPORTED: no unit, an emulated one, one that failed its probe, or wrong results. */
+clf_status clfi_peak_matrix_gflops(clf_context *context, double *out);
+
 /* "arithmetic/int8-dot": dot products of four bytes, eight operations each, where the device has cl_khr_integer_dot_product; engines: its
  * function, and plain arithmetic. operations: a multiple of 2^22. Limit "int8_gops". */
 clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations);

@@ -13,8 +13,9 @@ enum {
     CHAINED = 256
 };
 
-/* Some devices emulate fp16 and dots. */
-static const double fp32_flops = 0x1p34, fp16_flops = 0x1p33, bf16_flops = 0x1p34, dot_operations = 0x1p33, local_bytes = 0x1p32;
+/* Some devices emulate fp16 and dots. Matrix units are up to 16 times as fast as float32. */
+static const double fp32_flops = 0x1p34, fp16_flops = 0x1p33, bf16_flops = 0x1p34, matrix_flops = 0x1p38, dot_operations = 0x1p33,
+                    local_bytes = 0x1p32;
 
 static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
 {
@@ -32,6 +33,7 @@ clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick)
     CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP32, fp32_flops));
     CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP16, fp16_flops));
     CLF_TRY(clfi_peak_bf16(list, bf16_flops));
+    CLF_TRY(clfi_peak_matrix(list, matrix_flops));
     CLF_TRY(clfi_peak_integer_dot(list, dot_operations));
     CLF_TRY(clfi_peak_local(list, local_bytes));
     CLF_TRY(clfi_peak_launch(list, CHAINED));

@@ -122,6 +122,12 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
 fi
 "$program" devices --all >"$work/all" || fail "devices --all"
 [ "$(grep -c '^   extensions ' "$work/all")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "devices --all: $(cat "$work/all")"
+if [ "$(grep -c '"usable": true' "$work/json")" -gt 0 ]; then
+    CLF_MATRIX_UNIT=AMD_GFX12 CLF_CACHE_DIR=$work/matrix "$program" devices --all >"$work/matrix.out" ||
+        fail "devices --all with an emulated matrix unit"
+    grep -q '^   matrix unit   AMD RDNA 4 wmma bfloat16 (emulated), probe passed$' "$work/matrix.out" ||
+        fail "devices --all names no matrix unit: $(cat "$work/matrix.out")"
+fi
 [ "$(grep -c '^   ' "$work/out.short" 2>/dev/null)" = "$(grep -c '"index"' "$work/json")" ] ||
     fail "the short list has other lines than one below each device: $(cat "$work/out.short")"
 

@@ -112,6 +112,14 @@ def page(folder):
         fail("whiskers: want a bar for each verified row, found", content.count('class="whisker"'))
     if "Points above the level roof" in text:
         fail("no point is above the level roof, and the page says so")
+    if ">matrix unit" in content:
+        fail("no product is held against a matrix unit, and the page shows its roof")
+    doc = example()
+    doc["devices"][0]["limits"]["matrix_gflops"] = 3000.0
+    doc["workloads"][0]["limit"] = "matrix_gflops"
+    report(made.write(path, doc), "-o", out)
+    if not re.search(r">matrix unit [^<]*GFLOP/s</text>", open(out, encoding="utf-8").read()):
+        fail("the page does not show the matrix unit's roof")
     doc = example()
     doc["devices"][0]["limits"]["fp32_gflops"] = 20.0
     doc["settings"]["quick"], doc["complete"] = True, False

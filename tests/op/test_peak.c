@@ -79,6 +79,7 @@ static void arithmetic(void **state)
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, operations));
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP16, operations));
     CHECK_OK(clfi_peak_bf16(&list, operations));
+    CHECK_OK(clfi_peak_matrix(&list, 0x1p20));
     CHECK_OK(clfi_peak_integer_dot(&list, operations));
     check_all(*state, &list);
 }
@@ -188,6 +189,7 @@ static void wrong_kernels(void **state)
         {"arithmetic/fp32", "peak_multiply_add.cl", "i < pairs", "i < pairs - 8"},
         {"arithmetic/fp32", "peak_multiply_add.cl", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR PAIR", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR"},
         {"arithmetic/bf16", "peak_bf16_dot.cl", "EACH(FIRST) EACH(SECOND)", "EACH(FIRST) EACH(FIRST)"},
+        {"arithmetic/matrix", "peak_matrix.cl", "round < rounds", "round < rounds - 1"},
         {"arithmetic/int8-dot", "peak_integer_dot.cl", "i < steps", "i < steps - 4"},
         {"local/read", "peak_local.cl", "d += AT(7);", "d += AT(6);"},
         {"launch/round-trip", "peak_launch.cl", "counter[0] += step", "counter[0] = step"},
@@ -197,6 +199,7 @@ static void wrong_kernels(void **state)
         CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 20 * KIB, 40 * KIB, NULL));
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22));
     CHECK_OK(clfi_peak_bf16(&list, 0x1p22));
+    CHECK_OK(clfi_peak_matrix(&list, 0x1p20));
     CHECK_OK(clfi_peak_integer_dot(&list, 0x1p22));
     CHECK_OK(clfi_peak_local(&list, 0x1p22));
     CHECK_OK(clfi_peak_launch(&list, 1));
@@ -216,7 +219,8 @@ static void wrong_kernels(void **state)
 static void catalogue(void **state)
 {
     static const char *const limits[] = {"read_gbps",  "write_gbps",  "copy_gbps",     "fp32_gflops",   "fp16_gflops", "int8_gops",
-                                         "local_gbps", "upload_gbps", "download_gbps", "round_trip_us", "bf16_gflops"};
+                                         "local_gbps", "upload_gbps", "download_gbps", "round_trip_us", "bf16_gflops",
+                                         CLFI_MATRIX_LIMIT};
     (void)state;
     for (int quick = 0; quick <= 1; quick++) {
         clfi_workload_list list = {0};
@@ -246,6 +250,7 @@ static void bad_sizes(void **state)
     CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 0, 0, NULL), CLF_INVALID_ARGUMENT, "0 bytes");
     CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 4096, 4100, NULL), CLF_INVALID_ARGUMENT, "4100");
     CHECK_FAILS(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22 + 1), CLF_INVALID_ARGUMENT, "multiple");
+    CHECK_FAILS(clfi_peak_matrix(&list, 3 * 0x1p20), CLF_INVALID_ARGUMENT, "power of two");
     CHECK_FAILS(clfi_peak_integer_dot(&list, 0), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_local(&list, 4096), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_launch(&list, 0), CLF_INVALID_ARGUMENT, "launches");
@@ -260,5 +265,6 @@ int main(void)
         cmocka_unit_test(launches),      cmocka_unit_test(transfers),  cmocka_unit_test(builds),
         cmocka_unit_test(wrong_kernels), cmocka_unit_test(catalogue),  cmocka_unit_test(bad_sizes),
     };
+    cmocka_set_test_filter(getenv("CLF_TEST_ONLY")); /* emulated matrix units need the arithmetic alone */
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of 16-bit numbers on a GPU's matrix unit (cl/gpu/matrix_unit.cl), from registers. All numbers are whole and below 2^24, so the
+ * check is exact. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runtime/cache_file.h"
+#include "runtime/kernel_source.h"
+#include "runtime/launch.h"
+#include "runtime/probe.h"
+#include "runtime/program_cache.h"
+#include "runtime/shared.h"
+#include "workload/peak.h"
+#include "workload/peak_run.h"
+
+enum {
+    SEED = 17,
+    SIDE = 16, /* of a block */
+    WAVES = 4, /* of a work-group */
+    MASK = 63,
+    MOST_ROUNDS = 512,
+    MOST_LINES = 6 * SIDE,
+    FLOPS_OF_PRODUCT = 2 * SIDE * SIDE * SIDE,
+    FLOPS_UNIT = 1 << 20,
+    RUNS = 5, /* of each engine, where one rate is asked for */
+    NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES
+};
+
+static const double short_flops = 0x1p36;
+
+/* An emulated unit is for tests of small sizes: its peak says nothing of the device. */
+static const double most_emulated = 0x1p24;
+
+/* Blocks of a wave's results. Intel's lanes are few, so that a block takes many registers of each. */
+static const struct shape {
+    const char *name;
+    int m, n;
+    bool is_few_lanes;
+} shapes[] = {{"4x2-blocks", 4, 2, false}, {"2x2-blocks", 2, 2, false}, {"2x1-blocks", 2, 1, true}, {"1x1-blocks", 1, 1, true}};
+
+typedef struct matrix_peak {
+    clf_context *context;
+    const struct shape *shape;
+    clf_buffer *x, *out;
+    size_t waves;
+    int rounds;
+    float values[MOST_LINES * SIDE];
+} matrix_peak;
+
+static bool has_few_lanes(const clf_context *context)
+{
+    return clfi_matrix_unit_info(context->device.caps.matrix_unit)->lanes < 32;
+}
+
+static clf_status matrix_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    if (caps->matrix_unit == CLFI_MATRIX_NONE)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no matrix unit that OpenCL programs can reach", workload->id);
+    if (caps->emulates_matrix_unit && workload->flops > most_emulated)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the matrix unit is emulated", workload->id);
+    if (!clfi_probe(context, CLFI_PROBE_MATRIX))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: probe of the matrix unit: %s", workload->id, clfi_probe_text(context, CLFI_PROBE_MATRIX));
+    out->count = 0;
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        if (shapes[i].is_few_lanes == has_few_lanes(context))
+            out->names[out->count++] = shapes[i].name;
+    return CLF_OK;
+}
+
+static void matrix_release(void *state)
+{
+    matrix_peak *p = state;
+    if (!p)
+        return;
+    clfi_buffer_release(p->x);
+    clfi_buffer_release(p->out);
+    free(p);
+}
+
+static clf_status matrix_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    matrix_peak *p;
+    size_t at = 0;
+    uint32_t random[MOST_LINES * SIDE];
+    while (at < COUNT(shapes) && strcmp(shapes[at].name, engine) != 0)
+        at++;
+    if (at == COUNT(shapes))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
+    CLF_TRY(clfi_alloc(1, sizeof *p, "matrix unit", &p));
+    *state = p;
+    p->context = context;
+    p->shape = &shapes[at];
+    const double products = workload->flops / (FLOPS_OF_PRODUCT * p->shape->m * p->shape->n); /* rounds of all waves */
+    p->rounds = products > MOST_ROUNDS * WAVES ? MOST_ROUNDS : (int)(products / WAVES);
+    p->waves = (size_t)(products / p->rounds);
+    clfi_peak_random(random, COUNT(random), SEED);
+    for (size_t i = 0; i < COUNT(random); i++)
+        p->values[i] = (float)((int)(random[i] >> 28) - 8); /* from -8 to 7 */
+    CLF_TRY(clfi_peak_upload(context, p->values, sizeof p->values, &p->x));
+    return clfi_peak_upload_random(context, p->waves * SIDE * SIDE, SEED + 1, &p->out);
+}
+
+static clf_kernel_spec spec_of(const clf_context *context, const struct shape *shape)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    clf_kernel_spec spec = clfi_peak_spec("peak_matrix.cl", "peak_matrix");
+    clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
+    clfi_spec_int(&spec, "WAVES", WAVES);
+    clfi_spec_int(&spec, "BLOCKS_M", shape->m);
+    clfi_spec_int(&spec, "BLOCKS_N", shape->n);
+    return spec;
+}
+
+static clf_status enqueue(void *state)
+{
+    matrix_peak *p = state;
+    const int lanes = clfi_matrix_unit_info(p->context->device.caps.matrix_unit)->lanes;
+    const clf_kernel_spec spec = spec_of(p->context, p->shape);
+    clf_launch launch = clfi_launch(p->context, &spec);
+    clfi_arg_buffer(&launch, p->x);
+    clfi_arg_int(&launch, MASK);
+    clfi_arg_int(&launch, p->rounds);
+    clfi_arg_buffer(&launch, p->out);
+    return clfi_launch_1d(&launch, p->waves / WAVES, (size_t)(WAVES * lanes));
+}
+
+/* Without the wave's own start: at most 8 x 512 x 16 x 64 = 2^22. */
+static double expected(const matrix_peak *p, int row, int column)
+{
+    double sum = 0;
+    for (int i = 0; i < p->shape->m; i++)
+        for (int j = 0; j < p->shape->n; j++)
+            for (int k = 0; k < SIDE; k++)
+                sum += (double)p->values[(i * SIDE + row) * SIDE + k] * (double)p->values[((p->shape->m + j) * SIDE + column) * SIDE + k];
+    return sum * p->rounds;
+}
+
+static clf_status matrix_verify(void *state, clfi_verdict *out)
+{
+    matrix_peak *p = state;
+    const size_t count = p->waves * SIDE * SIDE;
+    const int blocks = p->shape->m * p->shape->n;
+    float *got;
+    size_t wrong = 0;
+    CLF_TRY(clfi_peak_once(p->context, enqueue, p));
+    CLF_TRY(clfi_alloc(count, sizeof *got, "results", &got));
+    const clf_status st = clfi_buffer_read(p->out, 0, got, count * sizeof *got);
+    for (int at = 0; at < SIDE * SIDE; at++) {
+        const double sum = expected(p, at / SIDE, at % SIDE);
+        for (size_t w = 0; w < p->waves; w++)
+            wrong += !((double)got[w * SIDE * SIDE + (size_t)at] == sum + (double)(blocks * (int)(w & MASK)));
+    }
+    free(got);
+    *out = clfi_peak_exact(wrong);
+    return st;
+}
+
+static clf_status matrix_run(void *state, clfi_sample *out)
+{
+    matrix_peak *p = state;
+    return clfi_peak_time(p->context, enqueue, p, out);
+}
+
+static const clfi_workload_type matrix_type = {
+    .engines = matrix_engines, .prepare = matrix_prepare, .verify = matrix_verify, .run = matrix_run, .release = matrix_release};
+
+/* The rate of one engine, after a run that verifies it. */
+static clf_status engine_rate(const clfi_workload *workload, clf_context *context, const char *engine, double *out)
+{
+    void *state = NULL;
+    clfi_verdict verdict;
+    clfi_sample sample;
+    clf_status st;
+    CLF_GOTO(matrix_prepare(workload, context, engine, &state));
+    CLF_GOTO(matrix_verify(state, &verdict));
+    if (!verdict.passed)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s, %s: wrong results", workload->id, engine);
+    for (int i = 0; st == CLF_OK && i < RUNS; i++) {
+        st = matrix_run(state, &sample);
+        if (st == CLF_OK)
+            *out = fmax(*out, workload->flops / sample.wall_ns);
+    }
+done:
+    matrix_release(state);
+    return st;
+}
+
+/* Name and key of the kept rate: those of the program. */
+static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
+{
+    const clf_kernel_spec spec = spec_of(context, &shapes[0]);
+    clf_str source = CLF_STR_INIT;
+    clf_status st = clfi_kernel_source(context->kernel_dir, spec.own, spec.file, &source);
+    if (st == CLF_OK)
+        st = clfi_program_cache_key(context, &spec, &source, key);
+    clfi_str_free(&source);
+    snprintf(name, NAME_BYTES, "matrix-peak-%s", key);
+    return st;
+}
+
+static bool recall(const clf_context *context, const char *key, const char *name, double *out)
+{
+    clf_str file = CLF_STR_INIT;
+    if (!context->shared->cache)
+        return false;
+    const clf_status st = clfi_cache_file_read(context->shared->cache, name, key, CLFI_CACHE_CONTENT_AT + NAME_BYTES, &file);
+    *out = st == CLF_OK ? strtod(file.data + CLFI_CACHE_CONTENT_AT, NULL) : 0;
+    clfi_str_free(&file);
+    return isfinite(*out) && *out > 0;
+}
+
+clf_status clfi_peak_matrix_gflops(clf_context *context, double *out)
+{
+    const clfi_workload workload = {.id = "arithmetic/matrix", .flops = short_flops};
+    char key[CLFI_HASH_TEXT_BYTES] = "", name[NAME_BYTES], text[NAME_BYTES];
+    clfi_engine_list engines;
+    CLF_TRY(matrix_engines(&workload, context, &engines));
+    CLF_TRY(find_key(context, key, name));
+    if (recall(context, key, name, out))
+        return CLF_OK;
+    for (size_t i = 0; i < engines.count; i++)
+        CLF_TRY(engine_rate(&workload, context, engines.names[i], out));
+    snprintf(text, sizeof text, "%.6g", *out);
+    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, strlen(text)) != CLF_OK)
+        clfi_log(context, CLF_LOG_INFO, "peak of the matrix unit: %s", clf_last_error());
+    return CLF_OK;
+}
+
+clf_status clfi_peak_matrix(clfi_workload_list *list, double flops)
+{
+    clfi_workload workload = {.id = "arithmetic/matrix", .op = "arithmetic", .type = &matrix_type, .flops = flops};
+    if (!(flops >= FLOPS_UNIT) || log2(flops) != floor(log2(flops)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "matrix unit: %g operations are no power of two from %d on", flops, FLOPS_UNIT);
+    workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add of blocks", "type", "16 bits into fp32", "flops",
+                              flops, "seed", SEED, "measures", CLFI_MATRIX_LIMIT);
+    return clfi_peak_add(list, &workload, &flops, sizeof flops);
+}
