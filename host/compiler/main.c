@@ -16,12 +16,13 @@
 #include "runtime/compile_message.h"
 #include "runtime/compiler.h"
 #include "runtime/context.h"
+#include "runtime/probe.h"
 #include "runtime/program_build.h"
 #include "runtime/program_cache.h"
 #include "runtime/shared.h"
 
 /* A request in the order of its texts. */
-enum { PLATFORM, DEVICE, DEVICE_VERSION, DRIVER_VERSION, INDEX, DIRECTORY, KEY, KERNEL, LOCAL, FIXED };
+enum { PLATFORM, DEVICE, DEVICE_VERSION, DRIVER_VERSION, INDEX, DIRECTORY, KEY, KERNEL, LOCAL, PROBE, FIXED };
 
 enum { TEXTS_MOST = 4096 };
 
@@ -98,7 +99,7 @@ static clf_status read_request(request *r)
             CLF_FAIL(CLF_FORMAT, "request: a source is missing");
         CLF_TRY(clfi_str_append(&to->source, text, length));
     }
-    if (r->texts.count == 0 || at != r->body.length)
+    if ((r->texts.count == 0 && !r->fixed[PROBE][0]) || at != r->body.length)
         CLF_FAIL(CLF_FORMAT, "request: no whole list of sources");
     return CLF_OK;
 }
@@ -187,6 +188,10 @@ static clf_compile_word compile(request *r)
     cl_program program;
     if (read_request(r) != CLF_OK || find_context(r) != CLF_OK)
         return CLFI_COMPILE_USELESS;
+    if (r->fixed[PROBE][0]) {
+        clfi_probe_run_here(context, (clf_probe)atoi(r->fixed[PROBE]));
+        return CLFI_COMPILE_DONE;
+    }
     const clf_status built = clfi_program_texts_build(context, r->fixed[KERNEL], &r->texts, &program);
     if (built != CLF_OK)
         return built == CLF_BUILD ? CLFI_COMPILE_REJECTED : CLFI_COMPILE_USELESS;

@@ -16,6 +16,7 @@ typedef struct clf_build_job {
     clf_str reason;     /* why the driver's compiler must not be given this program; empty: it may */
     clf_str request;    /* of outside_build.c */
     int starts;         /* of outside_build.c: how often it was begun */
+    int probe;          /* a clf_probe to run in the process in place of a build, which keeps its answer in the cache; 0: none */
 } clf_build_job;
 
 void clfi_build_job_clear(clf_build_job *job); /* all but the result */

@@ -67,16 +67,19 @@ static clf_status write_request(const clf_context *context, clf_build_job *job)
 {
     const clf_device_info *info = &context->device.info;
     const size_t *local = job->spec->local;
-    char index[24], size[80] = "";
+    char index[24], size[80] = "", probe[16] = "";
     snprintf(index, sizeof index, "%zu", info->index);
     if (local[0])
         snprintf(size, sizeof size, "%zu-%zu-%zu", local[0], local[1], local[2]);
+    if (job->probe)
+        snprintf(probe, sizeof probe, "%d", job->probe);
     const char *const texts[] = {
         info->platform_name, info->name, info->device_version, info->driver_version, index, context->shared->cache->path, job->key,
-        job->spec->kernel,   size};
+        job->spec->kernel,   size,       probe};
     for (size_t i = 0; i < COUNT(texts); i++)
         CLF_TRY(put_text(&job->request, texts[i]));
-    CLF_TRY(put_texts(context, job));
+    if (!job->probe)
+        CLF_TRY(put_texts(context, job));
     if (job->request.length > CLFI_COMPILE_REQUEST_BYTES)
         CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: its source is longer than %d bytes", job->spec->kernel, CLFI_COMPILE_REQUEST_BYTES);
     return CLF_OK;
@@ -102,6 +105,12 @@ static void finish(job_queue *queue, size_t at)
     say(queue);
 }
 
+/* Who fails where the process of this job does. */
+static const char *culprit(const clf_build_job *job)
+{
+    return job->probe ? "the process that ran it" : "the driver's compiler";
+}
+
 /* The process at `at` ended, was ended, or is useless. */
 static void lose(job_queue *queue, size_t at, clf_compile_state state)
 {
@@ -123,9 +132,9 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
         queue->again[queue->again_count++] = job;
         return;
     } else if (state == CLFI_COMPILE_LATE) {
-        (void)!clfi_str_appendf(&job->reason, "the driver's compiler took longer than %g s", queue->pool->seconds);
+        (void)!clfi_str_appendf(&job->reason, "%s took longer than %g s", culprit(job), queue->pool->seconds);
     } else {
-        (void)!clfi_str_appendf(&job->reason, "the driver's compiler %s", how);
+        (void)!clfi_str_appendf(&job->reason, "%s %s", culprit(job), how);
     }
     if (job->reason.length > 0 && (is_fault || state == CLFI_COMPILE_LATE))
         clfi_unusable_keep(queue->context, job->key, job->reason.data);
@@ -138,7 +147,7 @@ static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const
     clf_build_job *job = queue->of[at];
     clf_context *context = queue->context;
     queue->was_idle[at] = false;
-    if (word == CLFI_COMPILE_DONE) {
+    if (word == CLFI_COMPILE_DONE && !job->probe) {
         clfi_driver_lock(context->device.caps.serial_compiler);
         job->program = clfi_program_cache_load(context, job->spec->kernel, job->key);
         clfi_driver_unlock(context->device.caps.serial_compiler);
@@ -153,7 +162,7 @@ static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const
         return;
     } else if (word == CLFI_COMPILE_USELESS) {
         switch_off(queue, text);
-    } else {
+    } else if (word == CLFI_COMPILE_REJECTED) {
         clfi_log(context, CLF_LOG_DEBUG, "%s", text);
     }
     finish(queue, at);

@@ -9,11 +9,16 @@
 #include "runtime/buffer.h"
 #include "runtime/cache_file.h"
 #include "runtime/launch.h"
+#include "runtime/outside_build.h"
 #include "runtime/probe_cases.h"
+#include "runtime/program.h"
 #include "runtime/program_cache.h"
+#include "runtime/shared.h"
 #include "runtime/slot.h"
 
 enum { TEXT_BYTES = 128 };
+
+static const char wrong_numbers[] = "no: wrong numbers";
 
 typedef struct probe_state {
     char text[CLFI_PROBE_COUNT][TEXT_BYTES]; /* "": not asked yet */
@@ -60,7 +65,7 @@ static clf_status run_probe(clf_context *context, const clf_probe_case *probe, c
     context->kernel_dump = dump;
     clfi_aside_end(context, aside);
     if (st == CLF_OK)
-        snprintf(text, TEXT_BYTES, "%s", is_fine ? "yes" : "no: wrong numbers");
+        snprintf(text, TEXT_BYTES, "%s", is_fine ? "yes" : wrong_numbers);
     else
         snprintf(text, TEXT_BYTES, "no: %s", clf_last_error());
     return st;
@@ -79,23 +84,98 @@ static bool recall(const clf_context *context, const char *name, const char *key
     return st == CLF_OK && text[0] != '\0';
 }
 
-static void find(clf_context *context, const clf_probe_case *probe, char text[TEXT_BYTES])
+/* The name and the key of the file that keeps the answer. */
+enum { NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES };
+
+static clf_status find_key(const clf_context *context, const clf_probe_run *run, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
 {
-    const clf_probe_run run = probe->run(&context->device.caps);
     clf_str source = CLF_STR_INIT;
-    char key[CLFI_HASH_TEXT_BYTES] = "", name[64];
-    clf_status st = clfi_kernel_source(context->kernel_dir, NULL, run.spec.file, &source);
+    clf_status st = clfi_kernel_source(context->kernel_dir, NULL, run->spec.file, &source);
     if (st == CLF_OK)
-        st = clfi_program_cache_key(context, &run.spec, &source, key);
+        st = clfi_program_cache_key(context, &run->spec, &source, key);
     clfi_str_free(&source);
-    snprintf(name, sizeof name, "probe-%s", key);
-    if (st == CLF_OK && recall(context, name, key, text))
-        return;
-    const clf_status done = run_probe(context, probe, &run, text);
-    clfi_log(context, CLF_LOG_INFO, "probe of %s: %s", probe->name, text);
-    const bool is_lasting = st == CLF_OK && (done == CLF_OK || done == CLF_BUILD); /* memory may be there the next time */
-    if (is_lasting && context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, strlen(text)) != CLF_OK)
+    snprintf(name, NAME_BYTES, "probe-%s", key);
+    return st;
+}
+
+static void keep(const clf_context *context, const char *name, const char *key, const char *text)
+{
+    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, strlen(text)) != CLF_OK)
         clfi_log(context, CLF_LOG_INFO, "probe: %s", clf_last_error());
+}
+
+/* Has a process run it that may crash or hang. The program is built before, so that the time limit is that of the run. Where the process
+ * did not come to its end, text tells why. */
+static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const char *key, char text[TEXT_BYTES])
+{
+    const clf_kernel_spec *const spec = &run->spec;
+    const clf_aside aside = clfi_aside_begin(context);
+    char *const dump = context->kernel_dump;
+    clf_build_job job = {.spec = spec, .key = key, .probe = (int)what};
+    clf_program_state state = CLFI_PROGRAM_MISSING;
+    context->kernel_dump = NULL;
+    clf_status st = clfi_program_find(context, spec, &state);
+    if (st == CLF_OK && state == CLFI_PROGRAM_MISSING)
+        st = clfi_programs_build(context, &spec, 1);
+    if (st == CLF_OK && state == CLFI_PROGRAM_MISSING)
+        st = clfi_program_find(context, spec, &state);
+    if (st == CLF_OK && state == CLFI_PROGRAM_THERE) {
+        pthread_mutex_lock(&context->shared->lock);
+        clfi_outside_build(context, &job, 1);
+        pthread_mutex_unlock(&context->shared->lock);
+    }
+    context->kernel_dump = dump;
+    clfi_aside_end(context, aside);
+    if (job.reason.length > 0)
+        snprintf(text, TEXT_BYTES, "no: %s", job.reason.data);
+    clfi_build_job_clear(&job);
+    return st;
+}
+
+static void run_and_keep(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, const char *name, const char *key,
+                         char text[TEXT_BYTES])
+{
+    const clf_status st = run_probe(context, probe, run, text);
+    if (key[0] && (st == CLF_OK || st == CLF_BUILD)) /* memory may be there the next time */
+        keep(context, name, key, text);
+}
+
+static bool has_answer(clf_context *context, clf_probe what, const clf_probe_run *run, const char *name, const char *key,
+                       char text[TEXT_BYTES])
+{
+    if (!clfi_probe_cases[what].is_apart || context->kernel_dir || !clfi_outside_build_is_possible(context))
+        return false;
+    const clf_status st = run_apart(context, what, run, key, text);
+    if (st != CLF_OK)
+        clfi_log(context, CLF_LOG_INFO, "probe: %s", clf_last_error());
+    if (text[0])
+        keep(context, name, key, text);
+    return text[0] || recall(context, name, key, text);
+}
+
+static void find(clf_context *context, clf_probe what, char text[TEXT_BYTES])
+{
+    const clf_probe_case *probe = &clfi_probe_cases[what];
+    const clf_probe_run run = probe->run(&context->device.caps);
+    char key[CLFI_HASH_TEXT_BYTES] = "", name[NAME_BYTES];
+    if (find_key(context, &run, key, name) != CLF_OK)
+        key[0] = '\0';
+    if (key[0] && recall(context, name, key, text))
+        return;
+    if (!key[0] || !has_answer(context, what, &run, name, key, text))
+        run_and_keep(context, probe, &run, name, key, text);
+    const bool is_loud = probe->is_apart && strcmp(text, wrong_numbers) == 0;
+    clfi_log(context, is_loud ? CLF_LOG_ERROR : CLF_LOG_INFO, "probe of %s on %s: %s", probe->name, context->device.info.name, text);
+}
+
+void clfi_probe_run_here(clf_context *context, clf_probe what)
+{
+    char text[TEXT_BYTES], key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
+    if (what <= CLFI_PROBE_NONE || what >= CLFI_PROBE_COUNT || !clfi_probe_is_claimed(&context->device.caps, what))
+        return;
+    const clf_probe_run run = clfi_probe_cases[what].run(&context->device.caps);
+    if (find_key(context, &run, key, name) == CLF_OK)
+        run_and_keep(context, &clfi_probe_cases[what], &run, name, key, text);
 }
 
 const char *clfi_probe_name(clf_probe what)
@@ -118,7 +198,7 @@ const char *clfi_probe_text(const clf_context *context, clf_probe what)
     if (clfi_slot_get(context, &probe_slot, &state) != CLF_OK)
         return "no: not enough memory";
     if (!state->text[what][0])
-        find((clf_context *)context, &clfi_probe_cases[what], state->text[what]); /* see clfi_slot_get */
+        find((clf_context *)context, what, state->text[what]); /* see clfi_slot_get */
     return state->text[what];
 }
 

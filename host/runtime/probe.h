@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes: whether a device computes right what it only says it can. A probe builds and runs a small kernel, compares its numbers with the
- * host's, and is remembered in the cache directory per device, driver and kernel. What fails is a quiet no. */
+ * host's, and is remembered in the cache directory per device, driver and kernel. What fails is a quiet no; wrong numbers of a matrix unit
+ * are logged as an error. Its probe runs in a process of its own first (runtime/outside_build.h), so that a driver that crashes or hangs in
+ * it is a no too. */
 #ifndef CLFI_RUNTIME_PROBE_H
 #define CLFI_RUNTIME_PROBE_H
 
@@ -27,5 +29,8 @@ bool clfi_probe(const clf_context *context, clf_probe what);
 
 /* The same in words: "yes", "no: the device has none", "no: " and what went wrong. Borrowed from the context. */
 const char *clfi_probe_text(const clf_context *context, clf_probe what);
+
+/* Runs it on this context, in this process, and keeps the answer in the cache: for clformer-compile. */
+void clfi_probe_run_here(clf_context *context, clf_probe what);
 
 #endif

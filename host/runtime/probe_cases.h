@@ -28,6 +28,7 @@ typedef struct clf_probe_case {
     clf_probe_run (*run)(const clf_device_caps *caps);
     void (*fill)(const clf_probe_run *run, clf_probe_word *x);
     bool (*is_right)(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y);
+    bool is_apart; /* drivers are known to crash or hang in it: it runs in a process of its own first, where there can be one */
 } clf_probe_case;
 
 /* The row of CLFI_PROBE_NONE is empty. */

@@ -11,6 +11,7 @@
 #include "runtime/compiler_pool.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
+#include "runtime/probe.h"
 #include "runtime/shared.h"
 #include "support/check.h"
 #include "support/device.h"
@@ -269,6 +270,42 @@ static void test_ended_processes_are_replaced(void **state)
     clf_context_destroy(context);
 }
 
+/* The probe of a matrix unit, whose program is built, in processes that do not come to its end: a no with their last words, kept, and run
+ * nowhere else. */
+static void test_probes_run_apart(void **state)
+{
+    static const struct {
+        const char *unit, *body, *words;
+        int starts;
+    } cases[] = {{"NVIDIA_BF16", "kill -SEGV $$", "no: the process that ran it", 2},
+                 {"AMD_GFX12", "sleep 30", "no: the process that ran it took longer than 1 s", 1},
+                 {"NVIDIA_F16", NULL, "yes", 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        setenv("CLF_MATRIX_UNIT", cases[i].unit, 1);
+        setenv("CLF_COMPILER", real_compiler, 1);
+        setenv("CLF_COMPILE_SECONDS", "60", 1);
+        clf_context *context = open_context();
+        clf_kernel_spec spec = clfi_kernel_spec("probe_matrix.cl", "probe_matrix");
+        const clf_kernel_spec *const list[] = {&spec};
+        clfi_spec_matrix_unit(&spec, context->device.caps.matrix_unit, true);
+        CHECK_OK(clfi_programs_build(context, list, 1));
+        clf_context_destroy(context);
+        setenv("CLF_COMPILE_SECONDS", cases[i].starts == 1 ? "1" : "60", 1);
+        if (cases[i].body)
+            use_script(CLF_VERSION_STRING, cases[i].body);
+        for (int again = 0; again < 2; again++) {
+            context = open_context();
+            const char *answer = clfi_probe_text(context, CLFI_PROBE_MATRIX);
+            CHECK(strncmp(answer, cases[i].words, strlen(cases[i].words)) == 0, "%s: %s", cases[i].unit, answer);
+            CHECK(context->stats.kernels_launched == 0, "%s: the probe ran in this process", cases[i].unit);
+            CHECK(!cases[i].body || count_starts() == cases[i].starts, "%s: started %d times", cases[i].unit, count_starts());
+            clf_context_destroy(context);
+        }
+    }
+    unsetenv("CLF_MATRIX_UNIT");
+}
+
 static int setup(void **state)
 {
     const int st = device_setup(state);
@@ -299,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_errors_of_the_source_are_the_drivers),
         cmocka_unit_test(test_warm_starts_start_nothing),
         cmocka_unit_test(test_ended_processes_are_replaced),
+        cmocka_unit_test(test_probes_run_apart),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
