@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "text/absent_tokens.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/regex.h"
@@ -187,6 +188,8 @@ static clf_status encode_raw(const clf_text_part *s, const char *text, size_t si
     clf_text_workspace *work = s->work;
     for (size_t start = 0, end; start < size && s->tokens->count < s->enough; start = end) {
         end = portion_end(s->tokenizer->portions, text, start, size);
+        if (!s->ignore_special && !s->ignore_added)
+            CLF_TRY(clfi_absent_tokens_check(s->tokenizer, text, start, end, size));
         clfi_text_workspace_begin(work, end - start, s->is_aligned);
         CLF_TRY(clfi_aligned_append_given(&work->text[0], text + start, end - start, character));
         CLF_TRY(clfi_normalize(&s->tokenizer->normalizers, work));

@@ -30,6 +30,7 @@ void clf_tokenizer_destroy(clf_tokenizer *tokenizer)
     free(tokenizer->special_ids);
     json_decref(tokenizer->variables);
     json_decref(tokenizer->chat_tokens);
+    json_decref(tokenizer->absent);
     free(tokenizer->pipeline);
     clfi_added_tokens_free(&tokenizer->added);
     clfi_post_processor_free(&tokenizer->post_processor);

@@ -8,6 +8,7 @@
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
 #include "io/model_directory.h"
+#include "text/absent_tokens.h"
 #include "text/tokenizer_class.h"
 #include "text/tokenizer_clean_up.h"
 #include "text/tokenizer_files.h"
@@ -109,8 +110,8 @@ typedef struct tokenizer_files {
     json_t *config; /* tokenizer_config.json; NULL: none */
     char *config_path;
     bool has_config; /* there is a tokenizer_config.json, not only older files whose keys it would have */
-    bool is_listed; /* the configuration itself lists the added tokens */
-    json_t *root;   /* tokenizer.json, or what was made in place of one; NULL: neither */
+    bool is_listed;  /* the configuration itself lists the added tokens */
+    json_t *root;    /* tokenizer.json, or what was made in place of one; NULL: neither */
     char *path;
     const clf_tokenizer_class *class; /* whose keys go before tokenizer.json; NULL: none's do */
     char *pipeline;                   /* the class whose parts take the place of tokenizer.json's; NULL: its own */
@@ -179,6 +180,7 @@ static clf_status finish(tokenizer_files *f, clf_tokenizer *tokenizer)
     char class_name[CLFI_TOKENIZER_CLASS_BYTES];
     if (f->config)
         CLF_TRY(read_config(f->config, f->config_path, tokenizer));
+    CLF_TRY(clfi_absent_tokens_read(f->config, f->config_path, tokenizer));
     CLF_TRY(clfi_tokenizer_class_name(f->directory, f->config, class_name));
     CLF_TRY(clfi_tokenizer_read_variables(f->config, class_name, &tokenizer->variables));
     tokenizer->pipeline = f->pipeline;

@@ -34,6 +34,7 @@ struct clf_tokenizer {
     bool splits_special; /* special tokens written in a text are always text like any other */
     json_t *variables;   /* clfi_tokenizer_variables; NULL: those of the roles */
     json_t *chat_tokens; /* clfi_tokenizer_chat_tokens */
+    json_t *absent;      /* of absent_tokens.h: {token: who names it}; NULL: none */
     char *pipeline;      /* the class of transformers 5 that takes the place of tokenizer.json's parts; NULL: the file's own parts */
 };
 

@@ -117,7 +117,8 @@ CLF_API void clf_encoding_destroy(clf_encoding *encoding); /* NULL is a no-op */
 /* Encodes a text, or with `pair` (NULL: none) the two together. Each ill-formed part of UTF-8 (maximal subpart, Unicode 3.9) counts as
  * U+FFFD. With max_tokens a single text loses its end, a pair the end of its longer part (their beginnings where the model's files have
  * truncation_side "left"). params NULL: the defaults. INVALID_ARGUMENT: a NULL; max_tokens leaves no room for the special tokens.
- * UNSUPPORTED: a text of 4 GiB; a regular expression of the file takes too long on it. */
+ * UNSUPPORTED: a text of 4 GiB; a regular expression of the file takes too long on it; it holds a special token that
+ * tokenizer_config.json names and the vocabulary lacks. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair,
                                                       const clf_encode_params *params, clf_encoding *out);
 

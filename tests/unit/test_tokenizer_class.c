@@ -164,6 +164,43 @@ static void special_tokens(void **state)
     check_rows(rows, COUNT(rows));
 }
 
+/* Tokens that the configuration or the class names and the vocabulary lacks: transformers adds them behind it. */
+static void absent_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tokenizer, *config, *model, *text, *message; /* NULL: it is encoded */
+    } rows[] = {
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"pad_token\":\"a<\"}", "{}", "b a<b", "\"a<\", which "},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"pad_token\":\"a<\"}", "{}", "b a", NULL},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"pad_token\":{\"content\":\"a<\"}}", "{}", "a<", ": pad_token names as a token"},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"image_token\":\"a<\"}", "{}", "a<", ": image_token names"},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"additional_special_tokens\":[\"b\",\"a<\"]}", "{}", "a<", "additional_special_tokens"},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"extra_special_tokens\":{\"x\":\"a<\"}}", "{}", "a<", ": x names"},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"added_tokens_decoder\":{\"77\":{\"content\":\"a<\"}}}", "{}", "a<", ": 77 names"},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"pad_token\":\"a<\",\"split_special_tokens\":true}", "{}", "a<", NULL},
+        {bytes, CLASS("PreTrainedTokenizerFast") ",\"pad_token\":\"\",\"cls_token\":null,\"sep_token\":5}", "{}", "a<", NULL},
+        {lower, CLASS("LlamaTokenizer") "}", "{\"model_type\":\"bert\",\"transformers_version\":\"5.24.0\"}", "ab<s>", ": bos_token names"},
+        {lower, CLASS("LlamaTokenizer") "}", "{\"model_type\":\"bert\",\"transformers_version\":\"5.24.0\"}", "ab <unk>",
+         ": unk_token names"},
+        {lower, CLASS("LlamaTokenizer") "}", "{\"model_type\":\"bert\",\"transformers_version\":\"5.24.0\"}", "ab", NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char directory[TEMP_PATH_BYTES];
+        clf_tokenizer *tokenizer;
+        clf_encoding got = CLF_ENCODING_INIT;
+        const clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
+        make(directory, rows[i].tokenizer, rows[i].config, rows[i].model);
+        CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+        const clf_status st = clfi_tokenizer_encode(tokenizer, rows[i].text, strlen(rows[i].text), NULL, 0, &options, &got);
+        CHECK(st == (rows[i].message ? CLF_UNSUPPORTED : CLF_OK), "row %zu: status %d", i, (int)st);
+        CHECK(!rows[i].message || strstr(clf_last_error(), rows[i].message), "row %zu: %s", i, clf_last_error());
+        clfi_encoding_free(&got);
+        clf_tokenizer_destroy(tokenizer);
+        temp_directory_remove(directory);
+    }
+}
+
 static void cases(void **state)
 {
     (void)state;
@@ -187,6 +224,7 @@ static void cases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ends),         cmocka_unit_test(alone),          cmocka_unit_test(refused),
-                                       cmocka_unit_test(prefix_space), cmocka_unit_test(special_tokens), cmocka_unit_test(cases)};
+                                       cmocka_unit_test(prefix_space), cmocka_unit_test(special_tokens), cmocka_unit_test(cases),
+                                       cmocka_unit_test(absent_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,7 +413,7 @@ static void named_tokens(void **state)
          {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2},
          false,
          false},
-        {"{\"mask_token\":\"[NEW]\",\"pad_token\":\"\",\"additional_special_tokens\":null}",
+        {"{\"mask_token\":null,\"pad_token\":\"\",\"additional_special_tokens\":null}",
          {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2},
          false,
          false},
