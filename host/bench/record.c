@@ -43,7 +43,7 @@ static json_t *models(const clfi_workload_list *workloads)
 /* The variables in effect that change what is measured, by name. */
 static json_t *environment(void)
 {
-    static const char *const names[] = {"CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_NO_TUNED"};
+    static const char *const names[] = {"CLF_BACKGROUND", "CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_LAUNCH_MS", "CLF_NO_TUNED"};
     json_t *object = json_object();
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *value = getenv(names[i]);

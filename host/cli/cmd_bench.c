@@ -14,6 +14,7 @@
 #include "bench/table.h"
 #include "cli/commands.h"
 #include "jobs/platform_guard.h"
+#include "console/background.h"
 #include "console/progress.h"
 
 static volatile sig_atomic_t stop; /* the signal that interrupted */
@@ -22,7 +23,7 @@ typedef struct bench_job {
     const char *device, *baseline, *output, *filter;
     bool is_baseline_there;
     int suite; /* a clfi_suite; CLFI_SUITE_COUNT: all */
-    int quick, schema, list, no_tuned;
+    int quick, schema, list, no_tuned, background;
     cli_list models;
     int64_t seed;
     size_t rounds; /* 0: not given */
@@ -46,6 +47,7 @@ static clf_status parse(bench_job *j, const cli_command *self, int argc, char **
 {
     const cli_option table[] = {
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
+        CLI_BACKGROUND_OPTION(j->background),
         {"suite", 0, "peak|ops|models|generation|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
         {"model", 0, "MODEL", "a model directory or GGUF file beside the built-in ones; may be repeated", CLI_INPUTS, &j->models},
         {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
@@ -63,6 +65,7 @@ static clf_status parse(bench_job *j, const cli_command *self, int argc, char **
     };
     int positional;
     CLF_TRY(cli_parse(self, table, COUNT(table), argc, argv, &positional));
+    CLF_TRY(cli_background_enter(j->background));
     for (int i = 0; i < positional; i++) {
         if (j->models.count == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: unexpected argument \"%s\"", argv[i]);

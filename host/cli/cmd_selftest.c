@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cli/commands.h"
 #include "jobs/platform_guard.h"
+#include "console/background.h"
 #include "console/progress.h"
 #include "console/standard_output.h"
 #include "op/engines.h"
@@ -270,11 +271,12 @@ static clf_status run_device(const clf_device_info *device, bool no_tuned, const
 int cmd_selftest(const cli_command *self, int argc, char **argv)
 {
     const char *device = NULL, *filter = NULL;
-    int positional, no_tuned = 0;
+    int positional, no_tuned = 0, background = 0;
     bool passed = true;
     size_t index = 0;
     const cli_option table[] = {
         {"device", 'd', "D", "a device as in clformer devices, or all (default: the default device)", CLI_TEXT, &device},
+        CLI_BACKGROUND_OPTION(background),
         {"filter", 0, "TEXT", "only operations with this in their name", CLI_TEXT, &filter},
         {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &no_tuned},
     };
@@ -283,6 +285,8 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: unexpected argument \"%s\"", argv[0]);
+    if (st == CLF_OK)
+        st = cli_background_enter(background);
     cli_interrupts_watch();
     if (st == CLF_OK)
         st = clfi_small_workloads(&workloads);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cli/commands.h"
 #include "jobs/platform_guard.h"
+#include "console/background.h"
 #include "console/progress.h"
 #include "op/tuned_file.h"
 #include "tune/tune.h"
@@ -171,10 +172,11 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
 {
     const char *model_dir = NULL;
     char *path = NULL;
-    int positional, precision = CLF_PRECISION_HIGHEST, status = EXIT_SUCCESS;
+    int positional, background = 0, precision = CLF_PRECISION_HIGHEST, status = EXIT_SUCCESS;
     clfi_tune_params params = {.minutes = DEFAULT_MINUTES, .candidate_seconds = DEFAULT_LIMIT_SECONDS};
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
+        CLI_BACKGROUND_OPTION(background),
         {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_INPUT, &model_dir},
         {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others and other models are kept",
          CLI_CHOICE, &precision},
@@ -191,6 +193,8 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: unexpected argument \"%s\"", argv[0]);
     if (st == CLF_OK && (params.minutes < 0 || params.minutes > MOST_MINUTES || params.candidate_seconds <= 0))
         st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: --minutes from 0 to %g, --limit above 0", MOST_MINUTES);
+    if (st == CLF_OK)
+        st = cli_background_enter(background);
     if (st == CLF_OK)
         st = clfi_tuned_path(&path);
     if (st == CLF_OK)

@@ -40,6 +40,7 @@ clf_status cli_session_open(cli_session *session)
     params.profile = session->stats || session->trace;
     params.recovers = 1;
     session->start_ns = clfi_now_ns();
+    CLF_TRY(cli_background_enter(session->background));
     cli_interrupts_watch();
     CLF_TRY(cli_platforms_enter());
     const clf_status st = clf_context_create(&params, &session->context);
@@ -55,6 +56,7 @@ clf_status cli_session_open(cli_session *session)
 clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed)
 {
     const char *given = session->device                               ? "device"
+                        : session->background                         ? "background"
                         : session->engines                            ? "engine"
                         : session->no_tuned                           ? "no-tuned"
                         : session->precision != CLF_PRECISION_HIGHEST ? "precision"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "console/background.h"
 #include "console/options.h"
 #include "clformer/model.h"
 
@@ -17,6 +18,7 @@ typedef struct cli_session {
     int cache;         /* the same: index into f32|f16 */
     size_t sequences;  /* texts that are to be generated together; 0: as many as usual */
     int no_tuned;      /* choices that clformer tune measured are not used */
+    int background;    /* other programs come first (console/background.h) */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the models */
     clf_context *context;
@@ -47,6 +49,7 @@ typedef struct cli_session {
 
 #define CLI_SESSION_OPTIONS_OF(s, which)                                                                                  \
     {"device", 'd', "D", which, CLI_TEXT, &(s).device},                                                                   \
+        CLI_BACKGROUND_OPTION((s).background),                                                                            \
         {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                        \
         {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},              \
         {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},              \

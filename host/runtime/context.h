@@ -73,6 +73,7 @@ struct clf_context {
     clf_context_stats stats;
     clf_usage usage;
     clf_graph_use graphs;
+    bool is_background; /* clf_context_params */
     clf_launch_budget budget;
     uint64_t build_number;           /* not 0: part of every program's options, so that no driver has kept a program of them */
     struct clf_recording *recording; /* of runtime/recording.h: launches go there; NULL: they enter the queue */

@@ -17,6 +17,7 @@
 #include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/program_cache.h"
+#include "runtime/queue_create.h"
 #include "runtime/queue_order.h"
 #include "runtime/shared.h"
 #include "runtime/slot.h"
@@ -130,18 +131,9 @@ static clf_status create_opencl(const clf_context *context, cl_context *out)
     return CLF_OK;
 }
 
-static clf_status make_queue(const clf_context *context, cl_context opencl, cl_command_queue *out)
-{
-    cl_int code = CL_SUCCESS;
-    *out = clCreateCommandQueue(opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "queue on %s: clCreateCommandQueue: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
-    return CLF_OK;
-}
-
 static clf_status create_queue(clf_context *context)
 {
-    CLF_TRY(make_queue(context, context->opencl, &context->queue));
+    CLF_TRY(clfi_queue_create(context, context->opencl, &context->queue));
     clfi_queue_add(context);
     return CLF_OK;
 }
@@ -179,6 +171,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     context->graphs = !graphs || !graphs[0] ? CLFI_GRAPHS_LONG : strcmp(graphs, "0") == 0 ? CLFI_GRAPHS_NEVER : CLFI_GRAPHS_ALWAYS;
     context->precision = params->precision;
     context->recovers = params->recovers != 0;
+    context->is_background = params->background > 0 || (params->background == 0 && clfi_background_is_set());
     set_log(context, params);
     CLF_TRY(clfi_budget_set(context, params->launch_ms));
     CLF_TRY(set_matrix_unit(context));
@@ -196,6 +189,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->references = 1;
     context->precision = with->precision;
     context->graphs = with->graphs;
+    context->is_background = with->is_background;
     context->budget = with->budget;
     context->budget.last_kernel = NULL;
     context->build_number = with->build_number;
@@ -279,7 +273,7 @@ static clf_status reopen(clf_context *context)
         return clfi_fail_prefix(CLF_DEVICE_LOST, "a new context is needed, because %s",
                                 context->is_borrowed ? "the OpenCL context is the caller's" : "others share this one");
     CLF_GOTO(create_opencl(context, &opencl));
-    CLF_GOTO(make_queue(context, opencl, &queue));
+    CLF_GOTO(clfi_queue_create(context, opencl, &queue));
     CLF_GOTO(clfi_kernel_table_create(&kernels));
     CLF_GOTO(clfi_arena_create(&arena));
     release_lost(context);

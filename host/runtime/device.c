@@ -149,6 +149,9 @@ static clf_status query_extensions(survey *s, clf_device *device)
     device->info.has_fp64 = has_word(extensions, "cl_khr_fp64");
     device->info.has_subgroups = has_word(extensions, "cl_khr_subgroups") || has_word(extensions, "cl_intel_subgroups");
     device->info.has_integer_dot = has_word(extensions, "cl_khr_integer_dot_product");
+    const bool takes_properties = parse_version(device->info.device_version, "OpenCL ") >= 200;
+    device->caps.has_priority_hints = takes_properties && has_word(extensions, "cl_khr_priority_hints");
+    device->caps.has_throttle_hints = takes_properties && has_word(extensions, "cl_khr_throttle_hints");
     find_matrix_unit(extensions, device);
     free(extensions);
     return CLF_OK;

@@ -27,6 +27,7 @@ typedef struct clf_device_caps {
     bool has_byte_dot;     /* a CPU with AVX512-VNNI or AVX2, and a compiler that takes their instructions as written: cl/cpu/byte_dot.cl */
     bool narrow_byte_dot;  /* ... with AVX2, whose products of bytes are added in 16 bits */
     bool has_assembly;     /* a compiler that takes inline assembly, or refuses it without ending the process */
+    bool has_priority_hints, has_throttle_hints; /* properties of queues, with the call of OpenCL 2.0 that takes them */
     bool small_units;      /* a compute unit is an execution unit, of which four hold as many work-items as one of other GPUs */
     bool slow_halves;      /* multiply-adds in half precision (cl_khr_fp16) take longer there than those of floats */
     bool many_registers;   /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */

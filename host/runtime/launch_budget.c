@@ -48,7 +48,7 @@ clf_status clfi_budget_set(clf_context *context, double wanted_ms)
     if (wanted_ms == 0)
         CLF_TRY(read_variable(device, &ms));
     context->budget = (clf_launch_budget){
-        .limit_ns = ms * 1e6,
+        .limit_ns = (context->is_background ? 0.5 : 1) * ms * 1e6,
         .multiply_adds_per_ns = KEPT_SHARE * device->caps.compute_units * device->caps.unit_lanes * clock_mhz * 1e-3,
         .bytes_per_ns = device->caps.unified_memory ? SHARED_BYTES_PER_NS : OWN_BYTES_PER_NS,
     };
@@ -103,13 +103,21 @@ void clfi_budget_piece(clf_context *context, const clf_work *work, const size_t 
     }
 }
 
+/* Failures are those of the next launch. */
+static void make_room(clf_context *context)
+{
+    if (context->is_background)
+        clfi_context_finish_queue(context);
+    else
+        clFlush(context->queue);
+    context->budget.waiting_ns = 0;
+}
+
 void clfi_budget_note(clf_context *context, const char *kernel, double estimate_ns)
 {
     clf_launch_budget *budget = &context->budget;
-    if (budget->waiting_ns > 0 && budget->waiting_ns + estimate_ns > budget->limit_ns) {
-        clFlush(context->queue); /* a failure is the next launch's */
-        budget->waiting_ns = 0;
-    }
+    if (budget->waiting_ns > 0 && budget->waiting_ns + estimate_ns > budget->limit_ns)
+        make_room(context);
     budget->waiting_ns += estimate_ns;
     budget->last_kernel = kernel;
     budget->last_ns = estimate_ns;

@@ -17,8 +17,8 @@ extern const char clfi_budget_prelude[];
  * others, 0 (no bound) on CPUs. */
 double clfi_budget_default_ms(const clf_device *device);
 
-/* Fills context->budget: from `wanted_ms` (above 0: that; below: no bound), else $CLF_LAUNCH_MS, else the default. INVALID_ARGUMENT: the
- * variable is no number from 0 on. */
+/* Fills context->budget: from `wanted_ms` (above 0: that; below: no bound), else $CLF_LAUNCH_MS, else the default; half of it where the
+ * context is in the background. INVALID_ARGUMENT: the variable is no number from 0 on. */
 clf_status clfi_budget_set(clf_context *context, double wanted_ms);
 
 static inline bool clfi_budget_is_set(const clf_context *context)
@@ -33,7 +33,8 @@ double clfi_budget_estimate(const clf_context *context, const clf_work *work, do
  * rates looked up, in the cache or by a measurement of some milliseconds. */
 void clfi_budget_piece(clf_context *context, const clf_work *work, const size_t groups[3], const size_t local[3], size_t piece[3]);
 
-/* Before a piece enters the queue: notes it, and flushes the queue where what waits there would exceed the budget with it. */
+/* Before a piece enters the queue: notes it, and flushes the queue where what waits there would exceed the budget with it. In the
+ * background the queue ends first, so that others get the device. */
 void clfi_budget_note(clf_context *context, const char *kernel, double estimate_ns);
 
 #endif

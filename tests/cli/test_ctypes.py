@@ -68,7 +68,7 @@ check(library.clf_version_number() == 10000 * major + 100 * minor + patch, libra
 class ContextParams(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("device", c_char_p), ("engines", c_char_p), ("cache_dir", c_char_p), ("kernel_dir", c_char_p),
                 ("tuned_file", c_char_p), ("precision", c_int), ("profile", c_int), ("log", c_void_p), ("log_user", c_void_p),
-                ("launch_ms", c_double), ("recovers", c_int)]
+                ("launch_ms", c_double), ("recovers", c_int), ("background", c_int)]
 
 
 class SoftmaxParams(ctypes.Structure):

@@ -6,6 +6,7 @@
  *
  *     launch KERNEL GLOBAL0 GLOBAL1 GLOBAL2 LOCAL0 LOCAL1 LOCAL2 LOCAL_BYTES MS   program KERNEL_OPTIONS
  *     refused WHAT ...                                                           clblast NAME=VALUE NAME=VALUE ...
+ *     queue [priority=N] [throttle=N]                                            finish
  *
  * MS: milliseconds that this GPU would take (shim_work.h). With CLF_TEST_GPU_BUDGET_MS, launches that would take more than twice as long
  * are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device (shim_lost.h). */
@@ -47,7 +48,7 @@ static const shown_device *shown(void)
 }
 
 /* One write per line, so that threads and processes do not mix theirs. */
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+void shim_note(const char *format, ...)
 {
     char line[4096];
     const char *path = getenv("CLF_TEST_GPU_LOG");
@@ -172,6 +173,48 @@ EXPORT cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_ui
     return real(platform, CL_DEVICE_TYPE_ALL, count, devices, found);
 }
 
+/* --- queues ----------------------------------------------------------------------------------------------------------------------- */
+
+EXPORT cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *code)
+{
+    REAL(clCreateCommandQueue)
+    shim_note("queue");
+    return real(context, device, properties, code);
+}
+
+/* Takes hints of the extensions that the device shows, and refuses others, as drivers do. The real queue has none. OpenCL 2.0's function,
+ * which headers for OpenCL 1.2 do not declare. */
+EXPORT cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device, const cl_ulong *properties,
+                                                           cl_int *code);
+EXPORT cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device, const cl_ulong *properties,
+                                                           cl_int *code)
+{
+    static const struct {
+        cl_ulong property;
+        const char *extension, *name;
+    } hints[] = {{0x1096, "cl_khr_priority_hints", "priority"}, {0x1097, "cl_khr_throttle_hints", "throttle"}};
+    cl_command_queue_properties kept = 0;
+    char line[64] = "";
+    REAL(clCreateCommandQueue)
+    for (; properties && properties[0]; properties += 2) {
+        size_t i = 0;
+        while (i < COUNT(hints) && hints[i].property != properties[0])
+            i++;
+        if (properties[0] == CL_QUEUE_PROPERTIES) {
+            kept = properties[1];
+        } else if (i == COUNT(hints) || !strstr(shown()->extensions, hints[i].extension)) {
+            shim_note("refused queue with property %llu", (unsigned long long)properties[0]);
+            if (code)
+                *code = CL_INVALID_QUEUE_PROPERTIES;
+            return NULL;
+        } else {
+            snprintf(line + strlen(line), sizeof line - strlen(line), " %s=%llu", hints[i].name, (unsigned long long)properties[1]);
+        }
+    }
+    shim_note("queue%s", line);
+    return real(context, device, kept, code);
+}
+
 /* --- programs --------------------------------------------------------------------------------------------------------------------- */
 
 /* CLBlast's parameters stand in front of its sources, "#define MWG 64" each. */
@@ -187,7 +230,7 @@ static void note_clblast(const char *source)
         if (sscanf(word, "%63[A-Z_] %15[0-9]", name, text) == 2 && used + 96 < sizeof line)
             used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s", name, text);
     }
-    note("clblast%s", line);
+    shim_note("clblast%s", line);
 }
 
 EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *code)
@@ -210,7 +253,7 @@ EXPORT cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_
 {
     REAL(clBuildProgram)
     if (options && options[0])
-        note("program %s", options);
+        shim_note("program %s", options);
     return real(program, count, devices, options, done, user);
 }
 
@@ -264,7 +307,7 @@ EXPORT cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size
     else if (atomic_load(&allocated) + size > d->global_bytes)
         refused = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (refused != CL_SUCCESS) {
-        note("refused buffer of %zu bytes: %llu are allocated", size, (unsigned long long)atomic_load(&allocated));
+        shim_note("refused buffer of %zu bytes: %llu are allocated", size, (unsigned long long)atomic_load(&allocated));
         if (code)
             *code = refused;
         return NULL;
@@ -328,8 +371,8 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     cl_int refused = judge(d, rank, global, local, local_bytes);
     if (refused == CL_SUCCESS && budget && ms > 2 * strtod(budget, NULL))
         refused = CL_OUT_OF_RESOURCES;
-    note("%s %s %zu %zu %zu %zu %zu %zu %llu %.3f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1], l[2],
-         (unsigned long long)local_bytes, ms);
+    shim_note("%s %s %zu %zu %zu %zu %zu %zu %llu %.3f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1],
+              l[2], (unsigned long long)local_bytes, ms);
     if (refused != CL_SUCCESS)
         return refused;
     if (getenv("CLF_TEST_GPU_IDLE")) {

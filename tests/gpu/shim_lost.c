@@ -88,6 +88,7 @@ EXPORT cl_int clFinish(cl_command_queue queue)
 {
     REAL(clFinish)
     const cl_int code = real(queue);
+    shim_note("finish");
     return shim_lost(queue) ? CL_OUT_OF_RESOURCES : code;
 }
 

@@ -7,6 +7,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
+/* A line of CLF_TEST_GPU_LOG. */
+__attribute__((format(printf, 1, 2))) void shim_note(const char *format, ...);
+
 #define EXPORT __attribute__((visibility("default")))
 
 /* The function that the program would have called: POSIX lets an object pointer hold a function's. */

@@ -34,7 +34,7 @@ typedef struct shown_device {
     "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_icd"
 #define SHOWN_NVIDIA SHOWN_BASE " cl_khr_fp64 cl_nv_compiler_options cl_nv_device_attribute_query cl_nv_pragma_unroll"
 #define SHOWN_AMD SHOWN_BASE " cl_khr_fp64 cl_khr_subgroups cl_amd_device_attribute_query cl_amd_media_ops"
-#define SHOWN_INTEL SHOWN_BASE " cl_khr_subgroups cl_intel_required_subgroup_size"
+#define SHOWN_INTEL SHOWN_BASE " cl_khr_subgroups cl_intel_required_subgroup_size cl_khr_priority_hints cl_khr_throttle_hints"
 
 /* Common values of NVIDIA's GPUs. */
 #define SHOWN_NVIDIA_GPU                                                                                                                  \
@@ -176,7 +176,7 @@ static const shown_device shown_devices[] = {
      .unified = true,
      .unit_lanes = 24,
      .gib_per_second = 6,
-     .extensions = SHOWN_BASE},
+     .extensions = SHOWN_BASE " cl_khr_priority_hints"},
     {.key = "small_groups",
      .name = "GPU with work-groups of 64",
      .vendor = "None",

@@ -37,22 +37,27 @@ def write_zeros(name, *shape):
     return path
 
 
-def run(arguments, keys, launch_ms="", lose=""):
+def log_lines():
+    """What the shim wrote down of the last run."""
+    log = os.path.join(work, "log")
+    if not os.path.exists(log):
+        return []
+    with open(log, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def run(arguments, keys, launch_ms="", lose="", background=""):
     """Exit status, standard error, and kernel and milliseconds of each launch that the shim let through and refused."""
     log = os.path.join(work, "log")
     if os.path.exists(log):
         os.remove(log)
     environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1",
                        CLF_CACHE_DIR="", CLF_TEST_GPU_IDLE="1", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(BUDGET_MS),
-                       CLF_LAUNCH_MS=launch_ms, **({"CLF_TEST_GPU_LOSE": lose} if lose else {}))
+                       CLF_LAUNCH_MS=launch_ms, CLF_BACKGROUND=background, **({"CLF_TEST_GPU_LOSE": lose} if lose else {}))
     environment.pop("CLF_DEVICE", None)
     done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     launches = {"launch": [], "refused": []}
-    lines = []
-    if os.path.exists(log):
-        with open(log, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    for word in map(str.split, lines):
+    for word in map(str.split, log_lines()):
         if word[0] in launches:
             launches[word[0]].append((word[1], float(word[9]) if len(word) > 9 else 0.0))
     return done.returncode, done.stderr, launches["launch"], launches["refused"]
@@ -68,6 +73,33 @@ def check(arguments, kernel, keys=0):
     status, error, launches, refused = run(arguments, keys, "0")
     if status != 1 or not refused or "CL_OUT_OF_RESOURCES" not in error:
         fail(f"{arguments[:2]} without a budget: status {status}, refused {refused[:3]}: {error}")
+
+
+# What a queue in the background asks for: low priority (4) and throttling (4), where the shown driver has them.
+HINTS = {"intel_gen9": "queue priority=4 throttle=4", "amd_vega8": "queue", "arm_small": "queue priority=4"}
+
+
+def check_background(arguments, kernel):
+    """In the background, by the option and by the variable: half of the budget, each piece has ended before the next, and a queue with the
+    hints that the driver has. Otherwise nothing is asked of the queue."""
+    for background, option in (("1", []), ("", ["--background"]), ("0", ["--background"]), ("", []), ("0", [])):
+        is_asked = background == "1" or bool(option)
+        status, error, launches, refused = run([*arguments, *option], 0, background=background)
+        lines = [line.rsplit(" ", 1) if line.startswith("launch") else [line] for line in log_lines()]
+        timed = [float(line[1]) for line in lines if line[0].startswith("launch " + kernel)]
+        queues = {line[0] for line in lines if line[0].startswith("queue")}
+        waiting, longest = 0.0, 0.0  # between two waits of the host
+        for line in lines:
+            waiting = 0.0 if line[0] == "finish" else waiting + (float(line[1]) if line[0].startswith("launch") else 0.0)
+            longest = max(longest, waiting)
+        print(f"{device}: background {background or option}: {len(timed)} launches, {max(timed, default=0):.1f} ms the longest, "
+              f"{longest:.1f} ms between waits, {queues}")
+        most = BUDGET_MS if is_asked else 2 * BUDGET_MS
+        if status != 0 or refused or len(timed) < 4 or max(timed) > most or (longest > most) == is_asked:
+            fail(f"background {background or option}: status {status}, launches up to {max(timed, default=0):.0f} ms, {longest:.0f} ms "
+                 f"between waits, refused {refused[:3]}: {error}")
+        if queues != {HINTS[device] if is_asked else "queue"}:
+            fail(f"background {background or option}: {queues}")
 
 
 def check_lost(arguments, kernel):
@@ -168,6 +200,7 @@ with tempfile.TemporaryDirectory() as work:
     matrix, tokens, out = write_zeros("matrix.npy", size, size), write_zeros("tokens.npy", *shape), os.path.join(work, "out.npy")
     check(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
     check_lost(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
+    check_background(["einsum", "ij,jk->ik", matrix, matrix, "-o", out, "--engine", "gemm=tiled"], "gemm_tiled")
     check(["op", "attention", tokens, tokens, tokens, "-o", out, "--engine", "attention=group"], "attention_group", shape[1])
     if device == "intel_gen9":
         check_prompt()

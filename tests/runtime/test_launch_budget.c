@@ -179,6 +179,44 @@ static void test_variable(void **state)
     free(kept);
 }
 
+/* Half of the bound, from wherever it comes; the variable counts where the caller leaves the choice, and contexts that share inherit it. */
+static void test_background(void **state)
+{
+    static const struct {
+        const char *variable;
+        int given;
+        bool wanted;
+    } cases[] = {{"1", 0, true}, {"1", -1, false}, {"0", 1, true}, {"0", 0, false}, {"", 0, false}, {"", 1, true}};
+    const clf_context *like = *state;
+    char selector[32];
+    const char *old = getenv("CLF_BACKGROUND");
+    char *kept = old ? strdup(old) : NULL;
+    snprintf(selector, sizeof selector, "%zu", like->device.info.index);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+        clf_context *context, *shared;
+        setenv("CLF_BACKGROUND", cases[i].variable, 1);
+        params.device = selector;
+        params.launch_ms = 8;
+        params.background = cases[i].given;
+        CHECK_OK(clf_context_create(&params, &context));
+        CHECK_OK(clf_context_create_shared(context, &shared));
+        const double wanted = cases[i].wanted ? 4e6 : 8e6;
+        CHECK(context->budget.limit_ns == wanted && shared->budget.limit_ns == wanted && shared->is_background == cases[i].wanted,
+              "CLF_BACKGROUND=%s and %d: %g ns, shared %g", cases[i].variable, cases[i].given, context->budget.limit_ns,
+              shared->budget.limit_ns);
+        context->budget.is_measured = true;
+        launch_once(context, &shapes[1], 40); /* with a wait between pieces */
+        clf_context_destroy(shared);
+        clf_context_destroy(context);
+    }
+    if (kept)
+        setenv("CLF_BACKGROUND", kept, 1);
+    else
+        unsetenv("CLF_BACKGROUND");
+    free(kept);
+}
+
 static void test_defaults(void **state)
 {
     (void)state;
@@ -194,7 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),   cmocka_unit_test(test_whole),    cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_variable), cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_variable), cmocka_unit_test(test_background), cmocka_unit_test(test_defaults),
     };
     return cmocka_run_group_tests_name("runtime.launch_budget", tests, device_setup, device_teardown);
 }
