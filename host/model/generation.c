@@ -3,6 +3,8 @@
  * them. */
 #include "model/generation.h"
 
+#include "runtime/arena.h"
+
 CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)
 
 clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st)
@@ -45,7 +47,12 @@ clf_status clfi_generation_ready(clf_session *session)
     if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
     CLF_TRY(clfi_session_refresh(session));
-    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding);
+    if (session->decoding)
+        return CLF_OK;
+    const clf_memory_plan *plan = &model->plan;
+    CLF_TRY(clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding));
+    clfi_arena_reserve(session->context, plan->pass_bytes + plan->sequences * plan->sequence_bytes);
+    return CLF_OK;
 }
 
 clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out)

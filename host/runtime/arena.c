@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary device memory: blocks grow in number, never move; a release only moves the top. */
+/* Temporary device memory: blocks never move while a region is in use; a release only moves the top. When nothing is in use, several blocks
+ * become one that is as large as all regions together ever were. */
 #include "runtime/arena.h"
 
 #include <stdint.h>
@@ -13,6 +14,7 @@ struct clf_arena {
     clf_buffer **blocks;
     size_t count, capacity;
     clf_arena_mark top;
+    size_t most; /* bytes of all regions at once, since the context was made, and what was reserved */
 };
 
 clf_status clfi_arena_create(clf_arena **out)
@@ -20,14 +22,20 @@ clf_status clfi_arena_create(clf_arena **out)
     return clfi_alloc(1, sizeof **out, "arena", out);
 }
 
-void clfi_arena_destroy(clf_arena *arena)
+static void release_blocks(clf_arena *arena)
 {
-    if (!arena)
-        return;
     for (size_t i = 0; i < arena->count; i++) {
         clfi_context_retain(arena->blocks[i]->context); /* see add_block: who still holds the block lets go of the context later */
         clfi_buffer_release(arena->blocks[i]);
     }
+    arena->count = 0;
+}
+
+void clfi_arena_destroy(clf_arena *arena)
+{
+    if (!arena)
+        return;
+    release_blocks(arena);
     free(arena->blocks);
     free(arena);
 }
@@ -48,6 +56,7 @@ static void take(clf_context *context, size_t block, size_t offset, size_t size,
     clf_arena *arena = context->arena;
     *out = (clf_region){arena->blocks[block], offset, size};
     arena->top = (clf_arena_mark){block, offset + size, arena->top.taken + size};
+    arena->most = arena->top.taken > arena->most ? arena->top.taken : arena->most;
     context->usage.arena_regions = arena->top.taken;
     clfi_usage_grown(context);
 }
@@ -67,12 +76,48 @@ static clf_status add_block(clf_context *context, size_t size)
     return CLF_OK;
 }
 
+/* Launch graphs that will be launched again hold blocks. */
+static bool is_held(const clf_arena *arena)
+{
+    for (size_t i = 0; i < arena->count; i++)
+        if (atomic_load(&arena->blocks[i]->references) > 1)
+            return true;
+    return false;
+}
+
+/* One block in place of several, after the queue has ended, so that both are never there at once. Where the device does not have it, blocks
+ * are added as they are needed. */
+static void merge(clf_context *context)
+{
+    clf_arena *arena = context->arena;
+    char reason[CLFI_REASON_BYTES];
+    if (is_held(arena) || (arena->count && clfi_context_finish_queue(context) != CL_SUCCESS))
+        return;
+    release_blocks(arena);
+    context->usage.arena_blocks = 0;
+    arena->top = (clf_arena_mark){0, 0, 0};
+    clfi_reason_keep(reason);
+    if (add_block(context, arena->most < SMALLEST_BLOCK ? SMALLEST_BLOCK : arena->most) != CLF_OK)
+        clfi_reason_restore(reason);
+}
+
+void clfi_arena_reserve(clf_context *context, size_t size_bytes)
+{
+    clf_arena *arena = context->arena;
+    if (size_bytes > arena->most && size_bytes <= context->device.caps.max_allocation_bytes)
+        arena->most = size_bytes / REGION_ALIGNMENT * REGION_ALIGNMENT;
+    if (arena->top.taken == 0 && (arena->count != 1 || arena->blocks[0]->size_bytes < arena->most))
+        merge(context);
+}
+
 clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out)
 {
     clf_arena *arena = context->arena;
     size_t size;
     if (!clfi_round_up(size_bytes ? size_bytes : 1, REGION_ALIGNMENT, &size))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "temporary memory of %zu bytes", size_bytes);
+    if (arena->top.taken == 0 && arena->count > 1 && arena->most <= context->device.caps.max_allocation_bytes)
+        merge(context);
     for (size_t block = arena->top.block; block < arena->count; block++) {
         const size_t used = block == arena->top.block ? arena->top.used : 0;
         if (arena->blocks[block]->size_bytes - used >= size) {

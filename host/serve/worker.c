@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "model/packing.h"
+#include "runtime/arena.h"
 #include "serve/rows_lane.h"
 #include "serve/texts_lane.h"
 #include "serve/warm_up.h"
@@ -115,6 +116,7 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
     memory.held = held_bytes(p->context) - before;
     if (!out->own)
         model->planned_bytes = memory.held + memory.passes;
+    clfi_arena_reserve(p->context, clf_model_get_memory_plan(opened)->scratch_bytes);
     const uint64_t loaded = clfi_now_ns();
     CLF_TRY(srv_warm_up(model, out->session));
     tell_loaded(worker, model, &memory, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);

@@ -37,6 +37,42 @@ static void test_buffers_and_regions(void **state)
     assert_int_equal(clfi_usage_peak_bytes(context), before);
 }
 
+/* Regions that needed blocks of their own share one when they come again, as large as all of them together; a block that somebody holds
+ * stays. */
+static void test_merge(void **state)
+{
+    clf_context *context;
+    CHECK_OK(clf_context_create_shared(*state, &context));
+    const size_t mb = 1 << 20, sizes[] = {mb, 3 * mb, 2 * mb, 7 * mb};
+    clf_region region, held;
+    size_t sum = 0;
+    const clf_arena_mark bottom = clfi_arena_top(context);
+    for (size_t i = 0; i < COUNT(sizes); i++, sum += sizes[i - 1])
+        CHECK_OK(clfi_arena_alloc(context, sizes[i], &region));
+    assert_int_equal(context->usage.arena_blocks, sum);
+    clfi_arena_release(context, bottom);
+    CHECK_OK(clfi_arena_alloc(context, 2 * mb, &held));
+    assert_int_equal(context->usage.arena_blocks, sum);
+    assert_int_equal(held.buffer->size_bytes, sum);
+    const uint64_t made = context->usage.allocations;
+    for (size_t i = 1; i < COUNT(sizes); i++)
+        CHECK_OK(clfi_arena_alloc(context, sizes[i] / 2, &region));
+    clfi_arena_release(context, bottom);
+    assert_int_equal(context->usage.allocations, made); /* all of it lies in the one block */
+    clfi_buffer_retain(held.buffer);
+    clfi_arena_reserve(context, 2 * sum);
+    CHECK_OK(clfi_arena_alloc(context, 1, &region));
+    assert_ptr_equal(region.buffer, held.buffer);
+    clfi_arena_release(context, bottom);
+    clfi_buffer_release(held.buffer);
+    clfi_arena_reserve(context, 2 * sum);
+    assert_int_equal(context->usage.arena_blocks, 2 * sum);
+    CHECK_OK(clfi_arena_alloc(context, 2 * sum, &region));
+    clfi_arena_release(context, bottom);
+    assert_int_equal(context->usage.arena_blocks, 2 * sum);
+    clf_context_destroy(context);
+}
+
 /* An allocation that fails is not in use, nor is the block that was wanted for it. */
 static void test_failure(void **state)
 {
@@ -89,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buffers_and_regions),
+        cmocka_unit_test(test_merge),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_packed_copies),
     };
