@@ -14,6 +14,7 @@ typedef struct linear_check {
     clf_dtype y_type;
     clf_activation activation;
     bool has_residual;
+    bool is_spoiled;                       /* two rows of x hold a NaN and an infinity, and so does the residual */
     int64_t column_block;                  /* 0: y is [m, n] */
     clf_precision precision;               /* of the layer's product */
     double slack;                          /* how often the bound of products of float32 weights holds */
