@@ -5,13 +5,12 @@
 
 #include "base/alloc.h"
 #include "model/beam_search.h"
-#include "model/reload.h"
 #include "model/scheduler.h"
 #include "model/sequence.h"
 
 typedef struct generation {
     clf_session *session;
-    const clf_prompt *prompts;
+    const clf_text *prompts;
     size_t count, next;                         /* prompts; the next that waits */
     size_t places;                              /* prompts that run together */
     clf_generate_params params, request_params; /* of the call; of each request */
@@ -58,8 +57,8 @@ static clf_status make_request(generation *g, clf_request **out)
     const size_t prompt = g->next;
     *out = NULL;
     if (!g->requests[prompt]) {
-        const clf_status st =
-            clfi_request_create(g->session, &g->request_params, &g->prompts[prompt], prompt, take_step, g, &g->requests[prompt]);
+        const clf_prompt text = {.text = g->prompts[prompt]};
+        const clf_status st = clfi_request_create(g->session, &g->request_params, &text, prompt, take_step, g, &g->requests[prompt]);
         if ((st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) && g->params.skip_refused) {
             g->next++;
             tell(g, &(clf_generated){prompt, -1, {"", 0}, CLF_FINISH_REFUSED});
@@ -142,11 +141,10 @@ static clf_status take_best(void *user, size_t source, size_t rank, const clf_hy
 
 static clf_status rehearse_beams(const generation *g, clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
 {
-    clf_status st = clfi_beam_search_rehearse(search, ids, offsets, count);
-    while (clfi_session_reload(g->session, &st)) {
-        clfi_beam_search_use(search, g->session->model->network);
+    clf_status st;
+    do
         st = clfi_beam_search_rehearse(search, ids, offsets, count);
-    }
+    while (clfi_session_reload(g->session, &st));
     return st;
 }
 
@@ -270,32 +268,18 @@ static clf_status work(generation *g)
     return st;
 }
 
-clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts, size_t count, const clf_generate_params *params,
-                                 clf_generate_callback on_token, void *user)
+clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
+                                clf_generate_callback on_token, void *user)
 {
     generation g = {.session = session, .prompts = prompts, .count = count, .on_token = on_token, .user = user};
-    CLF_TRY(clfi_generate_params_check(NULL, 0, params, &g.params));
+    if (!session || (count && !prompts))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
+    CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
     if (g.params.failed_text)
         *g.params.failed_text = count;
     clf_status st = prepare(&g);
     if (st == CLF_OK && count > 0)
         st = work(&g);
     free(g.requests);
-    return st;
-}
-
-clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
-                                clf_generate_callback on_token, void *user)
-{
-    clf_generate_params own;
-    clf_prompt *texts;
-    if (!session || (count && !prompts))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
-    CLF_TRY(clfi_generate_params_check(prompts, count, params, &own));
-    CLF_TRY(clfi_alloc(count, sizeof *texts, "texts", &texts));
-    for (size_t i = 0; i < count; i++)
-        texts[i].text = prompts[i];
-    const clf_status st = clfi_generate_prompts(session, texts, count, params, on_token, user);
-    free(texts);
     return st;
 }

@@ -49,10 +49,6 @@ clf_status clfi_request_create(clf_session *session, const clf_generate_params *
                                clf_generate_callback on_step, void *user, clf_request **out);
 void clfi_request_destroy(clf_request *request); /* NULL is a no-op. The request is in no scheduler */
 
-/* clf_session_generate of prompts that may be token ids. */
-clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts, size_t count, const clf_generate_params *params,
-                                 clf_generate_callback on_token, void *user);
-
 /* Ends the request with CLF_FINISH_CALLER at the scheduler's next step. May be called from any thread. */
 void clfi_request_cancel(clf_request *request);
 

@@ -65,11 +65,6 @@ void clfi_ref_encoder_close(clfi_ref_encoder *encoder)
     free(encoder);
 }
 
-size_t clfi_ref_encoder_width(const clfi_ref_encoder *encoder)
-{
-    return encoder->width;
-}
-
 static double weight_of(clf_pooling pooling, size_t t, size_t length)
 {
     const double count = (double)length;

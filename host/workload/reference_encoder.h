@@ -14,9 +14,6 @@ typedef struct clfi_ref_encoder clfi_ref_encoder;
 clf_status clfi_ref_encoder_open(const char *directory, clfi_ref_encoder **out);
 void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 
-/* Values of an embedding. */
-size_t clfi_ref_encoder_width(const clfi_ref_encoder *encoder);
-
 /* The embedding of one sequence of token ids (types 0): what the directory's modules make of the network's features.
  *
  * *bound: the error that is allowed to any element of a float32 result. There is no useful a-priori bound for a whole network, so the

@@ -93,8 +93,9 @@ static clf_status linear(const transformer_pass *p, const char *prefix, const ch
     return CLF_OK;
 }
 
-clf_status clfi_ref_norm(const clfi_ref_weights *weights, const char *prefix, const char *name, int64_t rows, int64_t c, double eps,
-                         const double *x, double *y, clfi_ref_noise *noise)
+/* y = LN(x) with the weights "<prefix><name>.weight" and ".bias", rows of c values; y may be x. */
+static clf_status ref_norm(const clfi_ref_weights *weights, const char *prefix, const char *name, int64_t rows, int64_t c, double eps,
+                           const double *x, double *y, clfi_ref_noise *noise)
 {
     const clfi_ref_weight *gain, *shift;
     CLF_TRY(find_pair(weights, prefix, name, &gain, &shift));
@@ -233,7 +234,7 @@ static clf_status run_block(const transformer_pass *p, int block, const char *pr
     const int64_t c = config->width, rows = b->batch * length;
     char part[CLFI_REF_NAME_BYTES];
     if (config->norm_first)
-        CLF_TRY(clfi_ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, z, p->noise));
+        CLF_TRY(ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, z, p->noise));
     else
         memcpy(z, x, (size_t)(rows * c) * sizeof *z);
     snprintf(part, sizeof part, "%s%s.", prefix, block == SELF_ATTENTION ? "self_attn" : "src_attn");
@@ -254,7 +255,7 @@ static clf_status run_block(const transformer_pass *p, int block, const char *pr
              p->extras->result_dropout, 0, rows * c, y);
     for (int64_t i = 0; i < rows * c; i++)
         x[i] = clfi_ref_rounded(p->noise, x[i] + y[i], u * fabs(x[i] + y[i]));
-    return config->norm_first ? CLF_OK : clfi_ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, x, p->noise);
+    return config->norm_first ? CLF_OK : ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, x, p->noise);
 }
 
 clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *b,
@@ -276,7 +277,7 @@ clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_w
                 CLF_GOTO(run_block(&p, block, prefix, b, length, memory, x, scratch, scratch + rows * config->width));
     }
     if (layers && config->has_final_norm)
-        CLF_GOTO(clfi_ref_norm(weights, stack, "norm", rows, config->width, (double)config->norm_eps, x, x, noise));
+        CLF_GOTO(ref_norm(weights, stack, "norm", rows, config->width, (double)config->norm_eps, x, x, noise));
 done:
     free(scratch);
     return st;
@@ -307,7 +308,7 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
     }
     if (!config->has_embedding_norm)
         return CLF_OK;
-    return clfi_ref_norm(weights, is_target ? "tgt_embed." : "src_embed.", "norm", batch * length, c, (double)config->norm_eps, x, x, NULL);
+    return ref_norm(weights, is_target ? "tgt_embed." : "src_embed.", "norm", batch * length, c, (double)config->norm_eps, x, x, NULL);
 }
 
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,

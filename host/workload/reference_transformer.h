@@ -85,8 +85,4 @@ clf_status clfi_ref_log_probabilities(const clf_transformer_config *config, cons
                                       const int32_t *source, int64_t target_length, const int32_t *target, double *out,
                                       clfi_ref_noise *noise);
 
-/* y = LN(x) with the weights "<prefix><name>.weight" and ".bias", rows of c values; y may be x. */
-clf_status clfi_ref_norm(const clfi_ref_weights *weights, const char *prefix, const char *name, int64_t rows, int64_t c, double eps,
-                         const double *x, double *y, clfi_ref_noise *noise);
-
 #endif
