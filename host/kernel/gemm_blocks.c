@@ -18,26 +18,17 @@ enum {
     SLICE_BYTES = 32 << 20
 };
 
-/* Few rows with a second weight like the first, whose sums an item has beside those of the first. */
-static bool takes_gate(const clf_gemm_args *args)
-{
-    const clf_gemm_weight *weight = args->weight, *gate = args->gate;
-    return gate->form == CLFI_GEMM_BLOCKS && gate->blocks == weight->blocks && gate->row_stride == weight->row_stride && !gate->bias &&
-           !args->residual.buffer && args->m <= FEW_ROWS;
-}
-
 bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->weight->blocks == CLF_WEIGHT_F32 ||
-        (args->gate && !takes_gate(args)) || args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
+    if (!clfi_gemm_takes_gate(args) || (args->gate && args->m > FEW_ROWS) || !clfi_loops_fit(context, args->k / 4))
         return false;
     clf_gemm_args floats = *args;
     floats.weight = floats.gate = NULL;
     return clfi_gemm_tiled_supports(context, &floats);
 }
 
-static clf_status copy_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
+clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
     const size_t bytes = (size_t)(from->dim[0] * weight->row_stride);
     cl_int code = CL_SUCCESS;
@@ -49,36 +40,6 @@ static clf_status copy_part(clf_context *context, const clf_view *from, int64_t 
     if (code != CL_SUCCESS)
         return clfi_context_fail(context, code, CLF_DEVICE, "linear: copying %zu bytes of weights: clEnqueueCopyBuffer", bytes);
     return CLF_OK;
-}
-
-clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                        const clf_view *biases, clf_gemm_weight *out)
-{
-    clf_gemm_weight weight;
-    clf_status st;
-    size_t bytes;
-    int64_t first = 0;
-    (void)tile;
-    CLF_TRY(clfi_gemm_start_block_weight(parts, weights, CLFI_GEMM_BLOCKS, &weight));
-    weight.row_stride = weights[0].stride[0];
-    if (parts == 1) { /* as it lies */
-        weight.buffer = clfi_buffer_retain(weights[0].buffer);
-        weight.offset = weights[0].offset;
-    } else {
-        if (!clfi_weight_bytes(weight.blocks, weight.n, weight.k, &bytes))
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
-        CLF_GOTO(clfi_buffer_create_lasting(context, bytes, &weight.buffer));
-        for (int i = 0; i < parts; i++) {
-            CLF_GOTO(copy_part(context, &weights[i], first, &weight));
-            first += weights[i].dim[0];
-        }
-    }
-    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
-    *out = weight;
-    return CLF_OK;
-done:
-    clfi_gemm_weight_clear(&weight);
-    return st;
 }
 
 /* `columns` columns of the result are shared by `lanes` of the `group` items of a work-group. */

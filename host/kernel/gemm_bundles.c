@@ -65,15 +65,11 @@ static int64_t unit_bytes(clf_weight_type type)
 bool clfi_gemm_bundles_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    const clf_gemm_weight *gate = args->gate;
-    if (context->device.caps.slow_compiler || !args->weight || args->weight->form != CLFI_GEMM_BUNDLES ||
-        args->weight->blocks == CLF_WEIGHT_F32 || args->batch_rank != 0)
-        return false;
-    return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && args->m <= GATED_ROWS &&
-                     args->m <= rows_in_place(context) && !args->residual.buffer);
+    return !context->device.caps.slow_compiler && clfi_gemm_takes_gate(args) &&
+           (!args->gate || (args->m <= GATED_ROWS && args->m <= rows_in_place(context)));
 }
 
-static clf_status pack_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
+clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
     clf_kernel_spec spec = clfi_kernel_spec("bundle_pack.cl", "bundle_pack");
     clfi_spec_blocks(&spec, weight->blocks);
@@ -89,29 +85,13 @@ static clf_status pack_part(clf_context *context, const clf_view *from, int64_t 
     return from->dim[0] ? clfi_launch_1d(&launch, (size_t)(end - begin), 1) : CLF_OK;
 }
 
-clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                         const clf_view *biases, clf_gemm_weight *out)
+bool clfi_gemm_lay_bundles(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes)
 {
-    const clf_weight_type type = weights[0].blocks;
-    clf_gemm_weight weight;
-    clf_status st;
-    int64_t bytes, first = 0;
+    const int64_t bundles = round_up(weight->n, BUNDLE) / BUNDLE, blocks = weight->k / clfi_weight_type_info(weight->blocks)->block_weights;
+    (void)context;
     (void)tile;
-    CLF_TRY(clfi_gemm_start_block_weight(parts, weights, CLFI_GEMM_BUNDLES, &weight));
-    if (__builtin_mul_overflow(round_up(weight.n, BUNDLE) / BUNDLE * (weight.k / clfi_weight_type_info(type)->block_weights),
-                               unit_bytes(type), &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
-    CLF_GOTO(clfi_buffer_create_lasting(context, (size_t)bytes, &weight.buffer));
-    for (int i = 0; i < parts; i++) {
-        CLF_GOTO(pack_part(context, &weights[i], first, &weight));
-        first += weights[i].dim[0];
-    }
-    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
-    *out = weight;
-    return CLF_OK;
-done:
-    clfi_gemm_weight_clear(&weight);
-    return st;
+    weight->panel = BUNDLE;
+    return clfi_mul_size((size_t)(bundles * blocks), (size_t)unit_bytes(weight->blocks), out_bytes) && *out_bytes <= PTRDIFF_MAX;
 }
 
 void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64_t rows, int64_t vectors)
@@ -169,9 +149,14 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     return launch_few(&launch, args, rows, args->gate ? 1 : vectors);
 }
 
-static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *args)
+/* A in panels of rows; the region's offset counts from the beginning of its buffer. */
+static clf_status pack_input(clf_context *context, const clf_gemm_args *args, clf_region *out)
 {
     clf_gemm_operand a;
+    if (args->input && args->input->form == CLFI_GEMM_INPUT_PANELS) {
+        *out = args->input->region[0];
+        return CLF_OK;
+    }
     const clf_gemm_args turned = {.n = args->m,
                                   .k = args->k,
                                   .b = {
@@ -182,6 +167,16 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
                                       .column_stride = args->a.row_stride,
                                   }};
     CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
+    *out = (clf_region){.buffer = a.buffer, .offset_bytes = (size_t)a.offset * sizeof(float)};
+    if (args->input)
+        *args->input = (clf_gemm_input){CLFI_GEMM_INPUT_PANELS, {*out}};
+    return CLF_OK;
+}
+
+static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *args)
+{
+    clf_region a;
+    CLF_TRY(pack_input(context, args, &a));
     const bool in_parts = has_narrow_vectors(context);
     clf_kernel_spec spec = in_parts ? clfi_kernel_spec("gemm_bundles_parts.cl", "gemm_bundles_parts")
                                     : clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
@@ -190,7 +185,7 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
         clfi_spec_int(&spec, "PART_ROWS", NARROW_ROWS);
     clf_launch launch = few_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
-    clfi_arg_long(&launch, a.offset);
+    clfi_arg_long(&launch, (int64_t)(a.offset_bytes / sizeof(float)));
     return launch_few(&launch, args, PANEL_ROWS, 1);
 }
 
@@ -254,12 +249,9 @@ static clf_status run_many(clf_context *context, const clf_gemm_args *args)
 clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    const clf_arena_mark mark = clfi_arena_top(context);
     const clf_tile unpacked = unpacked_tile(context);
     const bool is_few = args->m <= few_rows(context) || !clfi_gemm_packed_tiling.fits(context, &unpacked);
-    const clf_status st = !is_few                            ? run_many(context, args)
-                          : args->m > rows_in_place(context) ? run_panels_of_rows(context, args)
-                                                             : run_few(context, args);
-    clfi_arena_release(context, mark);
-    return st;
+    if (!is_few)
+        return run_many(context, args);
+    return args->m > rows_in_place(context) ? run_panels_of_rows(context, args) : run_few(context, args);
 }

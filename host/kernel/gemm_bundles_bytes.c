@@ -14,12 +14,7 @@ enum {
 
 bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)
 {
-    const clf_gemm_args *args = call;
-    const clf_gemm_weight *gate = args->gate;
-    if (!context->device.caps.has_byte_dot || !args->weight || args->weight->form != CLFI_GEMM_BUNDLES ||
-        args->weight->blocks == CLF_WEIGHT_F32 || args->batch_rank != 0)
-        return false;
-    return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && !args->residual.buffer);
+    return context->device.caps.has_byte_dot && clfi_gemm_takes_gate(call);
 }
 
 bool clfi_gemm_byte_quads_supports(const clf_context *context, const void *call)
@@ -66,7 +61,15 @@ typedef struct byte_rows {
 static clf_status round_rows(clf_context *context, const clf_gemm_args *args, byte_rows *out)
 {
     const int64_t groups = args->k / GROUP;
+    const bool is_joined = args->weight->blocks != CLF_WEIGHT_Q6_K;
+    const int zero = zero_of(context, args->weight->blocks);
+    const uint32_t form = CLFI_GEMM_INPUT_BYTES | (uint32_t)(out->bytes << 16 | is_joined << 8 | zero);
     out->plane = args->m * args->k;
+    if (args->input && args->input->form == form) {
+        out->q = args->input->region[0];
+        out->scales = args->input->region[1];
+        return CLF_OK;
+    }
     clf_gemm_operand a = args->a;
     CLF_TRY(clfi_arena_alloc(context, (size_t)(out->bytes * out->plane), &out->q));
     CLF_TRY(clfi_arena_alloc(context, (size_t)(args->m * groups * scale_words(out->bytes)) * sizeof(float), &out->scales));
@@ -75,18 +78,20 @@ static clf_status round_rows(clf_context *context, const clf_gemm_args *args, by
     clf_kernel_spec spec = clfi_kernel_spec("byte_rows.cl", "byte_rows");
     clfi_spec_int(&spec, "BYTES", out->bytes);
     clfi_spec_int(&spec, "SCALE_WORDS", scale_words(out->bytes));
-    clfi_spec_int(&spec, "IS_JOINED", args->weight->blocks != CLF_WEIGHT_Q6_K);
+    clfi_spec_int(&spec, "IS_JOINED", is_joined);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
     clfi_arg_int(&launch, args->k);
-    clfi_arg_int(&launch, zero_of(context, args->weight->blocks));
+    clfi_arg_int(&launch, zero);
     clfi_arg_buffer(&launch, out->q.buffer);
     clfi_arg_long(&launch, (int64_t)out->q.offset_bytes);
     clfi_arg_long(&launch, out->plane);
     clfi_arg_buffer(&launch, out->scales.buffer);
     clfi_arg_long(&launch, (int64_t)(out->scales.offset_bytes / sizeof(float)));
+    if (args->input)
+        *args->input = (clf_gemm_input){form, {out->q, out->scales}};
     return clfi_launch_2d(&launch, (size_t)groups, (size_t)args->m, 1, 1);
 }
 
@@ -129,13 +134,9 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
 
 static clf_status run(clf_context *context, const clf_gemm_args *args, int64_t bytes)
 {
-    const clf_arena_mark mark = clfi_arena_top(context);
     byte_rows a = {.bytes = bytes};
-    clf_status st = round_rows(context, args, &a);
-    if (st == CLF_OK)
-        st = multiply(context, args, &a);
-    clfi_arena_release(context, mark);
-    return st;
+    CLF_TRY(round_rows(context, args, &a));
+    return multiply(context, args, &a);
 }
 
 clf_status clfi_gemm_bytes_run(clf_context *context, const void *call)

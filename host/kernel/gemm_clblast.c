@@ -3,8 +3,8 @@
  * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary.
  *
  * For large products CLBlast transposes and pads what is not as its kernel wants it, in launches of their own. Two things spare it that:
- * constant weights have a transposed copy from loading (pack_weight), and of the two ways to say the same product, c = a b in row-major
- * and c' = b' a' in column-major order, the one is taken for which it asks less scratch space. */
+ * constant weights have a transposed copy from loading (CLFI_GEMM_COLUMNS), and of the two ways to say the same product, c = a b in
+ * row-major and c' = b' a' in column-major order, the one is taken for which it asks less scratch space. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -17,7 +17,6 @@
 #include "runtime/launch_budget.h"
 #include "runtime/profile.h"
 #include "runtime/slot.h"
-#include "runtime/usage.h"
 
 /* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well.
  * Products read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
@@ -306,47 +305,16 @@ static clf_status multiply_batches(clf_context *context, const clf_gemm_args *ar
     return st;
 }
 
-/* Whether a second copy of a weight leaves half of the device's memory to others. */
-static bool has_room(const clf_context *context, const clf_gemm_weight *weight)
-{
-    const double bytes = (double)weight->n * (double)weight->k * sizeof(float);
-    return (double)clfi_usage_bytes(context) + bytes <= (double)context->device.info.global_memory_bytes / 2;
-}
-
-/* Rows as everywhere, and beside them their transpose, which is what CLBlast's kernel for large products reads without a copy. Where memory
- * is short, there are the rows alone. */
-clf_status clfi_gemm_clblast_pack_weight(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                         const clf_view *biases, clf_gemm_weight *out)
-{
-    clf_gemm_weight weight;
-    CLF_TRY(clfi_gemm_pack_weight_rows(context, tile, parts, weights, biases, &weight));
-    const clf_status st = weight.dtype == CLF_F32 && has_room(context, &weight) ? clfi_gemm_pack_weight_columns(context, &weight) : CLF_OK;
-    if (st != CLF_OK && st != CLF_OUT_OF_MEMORY) {
-        clfi_gemm_weight_clear(&weight);
-        return st;
-    }
-    *out = weight;
-    return CLF_OK;
-}
-
-static clf_gemm_operand second_operand(const clf_gemm_args *args)
-{
-    const clf_gemm_weight *weight = args->weight;
-    if (!weight || !weight->columns)
-        return clfi_gemm_b_operand(args);
-    return (clf_gemm_operand){.buffer = weight->columns, .dtype = CLF_F32, .row_stride = weight->n, .column_stride = 1};
-}
-
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *call)
 {
-    const clf_gemm_args *args = call;
     (void)context;
-    return !args->weight || args->weight->form == CLFI_GEMM_ROWS;
+    (void)call;
+    return true;
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
-    const clf_gemm_operand b_operand = second_operand(args);
+    const clf_gemm_operand b_operand = clfi_gemm_b_operand(args);
     blas_matrix a, b, c;
     bool is_in_place;
     CLF_TRY(readable(context, args, &args->a, args->m, args->k, &a));

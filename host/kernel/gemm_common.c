@@ -21,7 +21,8 @@ void clfi_gemm_work(clf_launch *launch, const clf_gemm_args *args)
     clfi_launch_work(launch, products * batches * m * n * k, (double)sizeof(float) * batches * (m * k + products * k * n + m * n));
 }
 
-bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple)
+/* Whether every line of an operand, outer_stride apart, begins at a multiple of so many elements. */
+static bool begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple)
 {
     bool is = operand->offset % multiple == 0 && outer_stride % multiple == 0;
     for (int i = 0; i < args->batch_rank; i++)
@@ -33,9 +34,16 @@ const char *clfi_gemm_reads(const clf_gemm_args *args, const clf_gemm_operand *o
                             int64_t multiple)
 {
     const int64_t word = (int64_t)(sizeof(float) / clf_dtype_bytes(operand->dtype));
-    if (inner_stride != 1 || !clfi_gemm_begins_at(args, operand, outer_stride, word))
+    if (inner_stride != 1 || !begins_at(args, operand, outer_stride, word))
         return "ELEMENTS";
-    return clfi_gemm_begins_at(args, operand, outer_stride, multiple) ? "ALIGNED_VECTORS" : "VECTORS";
+    return begins_at(args, operand, outer_stride, multiple) ? "ALIGNED_VECTORS" : "VECTORS";
+}
+
+bool clfi_gemm_takes_gate(const clf_gemm_args *args)
+{
+    const clf_gemm_weight *weight = args->weight, *gate = args->gate;
+    return !gate || (gate->form == weight->form && gate->blocks == weight->blocks && gate->row_stride == weight->row_stride &&
+                     !gate->bias && !args->residual.buffer);
 }
 
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)
@@ -43,8 +51,12 @@ clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)
     const clf_gemm_weight *weight = args->weight;
     if (!weight)
         return args->b;
-    return (clf_gemm_operand){
-        .buffer = weight->buffer, .dtype = weight->dtype, .offset = weight->offset, .row_stride = 1, .column_stride = weight->row_stride};
+    const bool is_columns = weight->form == CLFI_GEMM_COLUMNS;
+    return (clf_gemm_operand){.buffer = weight->buffer,
+                              .dtype = weight->dtype,
+                              .offset = weight->offset,
+                              .row_stride = is_columns ? weight->row_stride : 1,
+                              .column_stride = is_columns ? 1 : weight->row_stride};
 }
 
 bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width)
@@ -58,7 +70,7 @@ bool clfi_gemm_is_c_aligned(const clf_gemm_args *args)
     bool is = args->n % 4 == 0 && args->column_block % 4 == 0 && args->block_stride % 4 == 0;
     for (size_t i = 0; i < COUNT(operands); i++)
         is = is && (!operands[i]->buffer || (operands[i]->dtype == CLF_F32 && operands[i]->column_stride == 1 &&
-                                             clfi_gemm_begins_at(args, operands[i], operands[i]->row_stride, 4)));
+                                             begins_at(args, operands[i], operands[i]->row_stride, 4)));
     return is;
 }
 

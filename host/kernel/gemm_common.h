@@ -11,16 +11,16 @@ int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
 /* clfi_launch_work of the kernel that computes the whole product. */
 void clfi_gemm_work(clf_launch *launch, const clf_gemm_args *args);
 
-/* B as an operand: args->b, or the rows of a weight in CLFI_GEMM_ROWS form. */
+/* Whether the second weight, where there is one, is one like the first, and the product has no other operand. */
+bool clfi_gemm_takes_gate(const clf_gemm_args *args);
+
+/* B as an operand: args->b, or a weight in CLFI_GEMM_ROWS or _COLUMNS form. */
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
 
 /* READS of cl/shared/wide_loads.cl for lines of an operand, outer_stride apart, whose elements are inner_stride apart: ALIGNED_VECTORS
  * where all begin at a multiple of so many elements. */
 const char *clfi_gemm_reads(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t inner_stride, int64_t outer_stride,
                             int64_t multiple);
-
-/* Whether every line of an operand, outer_stride apart, begins at a multiple of so many elements. */
-bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple);
 
 /* Whether vectors of `width` columns lie together in the result and the residual. */
 bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width);
@@ -66,7 +66,10 @@ clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *fro
 /* The biases of all parts of a weight in one buffer, or none. */
 clf_status clfi_gemm_pack_biases(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_gemm_weight *weight);
 
-/* The sizes and the type of a quantised weight in that form. UNSUPPORTED: a part is of another type or not quantised. */
-clf_status clfi_gemm_start_block_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out);
+/* Packing of a part of a weight into its forms: clf_gemm_form_info.pack. COLUMNS take whole weights alone. */
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
+clf_status clfi_gemm_pack_weight_columns(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
+clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 
 #endif

@@ -55,7 +55,7 @@ static int64_t rows_of(int64_t m, int most)
 bool clfi_gemm_gemv_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k);
+    return clfi_loops_fit(context, args->k);
 }
 
 /* How B is read, and A beside it. */

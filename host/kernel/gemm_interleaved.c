@@ -83,8 +83,8 @@ bool clfi_gemm_interleaved_supports(const clf_context *context, const void *call
     const int lane = lane_batch(args);
     if (!clfi_loops_fit(context, tile_iterations(context, args)) || !clfi_loops_fit(context, line_iterations(context, longest_line(args))))
         return false;
-    return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
-           !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
+    return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->bias.buffer && !args->residual.buffer &&
+           args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
 /* Half of the lanes at least do work that another engine would do in whole vectors. */

@@ -142,9 +142,7 @@ static bool is_wanted(const clf_context *context)
 
 static bool supports(const clf_context *context, const clf_gemm_args *args)
 {
-    const clf_gemm_weight *weight = args->weight;
-    return context->device.caps.matrix_unit != CLFI_MATRIX_NONE && is_wanted(context) && !args->gate &&
-           (!weight || weight->form == CLFI_GEMM_ROWS || (weight->form == CLFI_GEMM_BLOCKS && args->batch_rank == 0));
+    return context->device.caps.matrix_unit != CLFI_MATRIX_NONE && is_wanted(context) && !args->gate;
 }
 
 bool clfi_gemm_matrix_supports(const clf_context *context, const void *args)

@@ -7,7 +7,6 @@
 #include "kernel/gemm_panel.h"
 
 enum {
-    WIDEST_PANEL = 64,
     LONG_K = 256, /* k of one work-item of gemm_pack_turned.cl and gemm_pack_lines.cl, and where batches share pages of memory */
     SHORT_K = 16
 };
@@ -15,7 +14,7 @@ enum {
 /* The last panel, of which kernels read the whole bias, may begin with the last column. */
 int64_t clfi_gemm_padded_bias(int64_t count)
 {
-    return count + WIDEST_PANEL - 1;
+    return count + CLFI_WIDEST_PANEL - 1;
 }
 
 /* Elements that one work-item moves: many where work-items are few. */
@@ -291,140 +290,29 @@ static pack_source weight_source(const clf_view *weight)
                          .k_stride = weight->stride[1]};
 }
 
-static clf_status start_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out)
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
-    *out = (clf_gemm_weight){.form = form, .dtype = weights[0].dtype, .k = weights[0].dim[1]};
-    for (int i = 0; i < parts; i++)
-        if (__builtin_add_overflow(out->n, weights[i].dim[0], &out->n) || out->n > INT32_MAX)
-            CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
-    return CLF_OK;
+    const pack_source source = weight_source(from);
+    return pack_rows(context, &source, weight->buffer, weight->dtype, first * weight->k);
 }
 
-clf_status clfi_gemm_start_block_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out)
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
-    CLF_TRY(start_weight(parts, weights, form, out));
-    out->blocks = weights[0].blocks;
-    for (int i = 0; i < parts; i++)
-        if (weights[i].blocks == CLF_WEIGHT_F32 || weights[i].blocks != out->blocks)
-            CLF_FAIL(CLF_UNSUPPORTED, "linear: weight %d is of type %s, expected quantised weights of one type", i,
-                     clfi_weight_type_info(weights[i].blocks)->name);
-    return CLF_OK;
+    const pack_source source = weight_source(from);
+    const int64_t padded = (weight->n + weight->panel - 1) / weight->panel * weight->panel;
+    return pack_panels(context, &source, weight->buffer, weight->dtype, 0, weight->panel, first, padded);
 }
 
-bool clfi_gemm_is_of_blocks(clf_gemm_form form)
+clf_status clfi_gemm_pack_weight_columns(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
-    return form == CLFI_GEMM_BLOCKS || form == CLFI_GEMM_BUNDLES;
-}
-
-static clf_status create_weight_buffer(clf_context *context, int64_t columns, clf_gemm_weight *weight)
-{
-    size_t bytes = clf_dtype_bytes(weight->dtype);
-    if (!clfi_mul_size(bytes, (size_t)columns, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
-    return clfi_buffer_create_lasting(context, bytes, &weight->buffer);
-}
-
-static clf_status pack_parts(clf_context *context, int parts, const clf_view *weights, clf_gemm_weight *weight)
-{
-    const int64_t panel = weight->panel, padded = panel ? (weight->n + panel - 1) / panel * panel : weight->n;
-    int64_t first = 0;
-    CLF_TRY(create_weight_buffer(context, padded, weight));
-    for (int i = 0; i < parts; i++) {
-        const pack_source from = weight_source(&weights[i]);
-        if (panel)
-            CLF_TRY(pack_panels(context, &from, weight->buffer, weight->dtype, 0, panel, first, padded));
-        else
-            CLF_TRY(pack_rows(context, &from, weight->buffer, weight->dtype, first * weight->k));
-        first += from.rows;
-    }
-    return CLF_OK;
-}
-
-/* tile: of the engine, for panels. */
-static clf_status pack_weight(clf_context *context, clf_gemm_form form, const clf_tile *tile, int parts, const clf_view *weights,
-                              const clf_view *biases, clf_gemm_weight *out)
-{
-    clf_gemm_weight weight;
-    clf_status st;
-    CLF_TRY(start_weight(parts, weights, form, &weight));
-    if (form == CLFI_GEMM_PANELS)
-        weight.panel = clfi_gemm_panel(context, tile, weight.n);
-    else
-        weight.row_stride = weight.k;
-    if (form == CLFI_GEMM_ROWS && parts == 1 && (weights[0].stride[1] == 1 || weight.k <= 1)) { /* as it lies */
-        weight.buffer = clfi_buffer_retain(weights[0].buffer);
-        weight.offset = weights[0].offset;
-        weight.row_stride = weights[0].stride[0];
-    } else {
-        CLF_GOTO(pack_parts(context, parts, weights, &weight));
-    }
-    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
-    *out = weight;
-    return CLF_OK;
-done:
-    clfi_gemm_weight_clear(&weight);
-    return st;
-}
-
-clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                      const clf_view *biases, clf_gemm_weight *out)
-{
-    return pack_weight(context, CLFI_GEMM_ROWS, tile, parts, weights, biases, out);
-}
-
-clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                        const clf_view *biases, clf_gemm_weight *out)
-{
-    return pack_weight(context, CLFI_GEMM_PANELS, tile, parts, weights, biases, out);
-}
-
-clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *weight)
-{
-    const pack_source from = {.buffer = weight->buffer,
-                              .dtype = weight->dtype,
-                              .rows = weight->k,
-                              .k = weight->n,
-                              .offset = weight->offset,
-                              .row_stride = 1,
-                              .k_stride = weight->row_stride};
-    size_t bytes = sizeof(float);
-    if (!clfi_mul_size(bytes, (size_t)weight->n, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
-    CLF_TRY(clfi_buffer_create_lasting(context, bytes, &weight->columns));
-    const clf_status st = pack_rows(context, &from, weight->columns, CLF_F32, 0);
-    if (st != CLF_OK) {
-        clfi_buffer_release(weight->columns);
-        weight->columns = NULL;
-    }
-    return st;
-}
-
-clf_status clfi_gemm_weight_own(clf_context *context, clf_gemm_weight *weight, const clf_buffer *lent)
-{
-    const pack_source from = {.buffer = weight->buffer,
-                              .dtype = weight->dtype,
-                              .rows = weight->n,
-                              .k = weight->k,
-                              .offset = weight->offset,
-                              .row_stride = weight->row_stride,
-                              .k_stride = 1};
-    clf_gemm_weight own = *weight;
-    if (weight->buffer != lent)
-        return CLF_OK;
-    CLF_TRY(create_weight_buffer(context, weight->n, &own));
-    own.offset = 0;
-    own.row_stride = weight->k;
-    const clf_status st = weight->n && weight->k ? pack_rows(context, &from, own.buffer, own.dtype, 0) : CLF_OK;
-    clfi_buffer_release(st == CLF_OK ? weight->buffer : own.buffer);
-    if (st == CLF_OK)
-        *weight = own;
-    return st;
-}
-
-void clfi_gemm_weight_clear(clf_gemm_weight *weight)
-{
-    clfi_buffer_release(weight->buffer);
-    clfi_buffer_release(weight->columns);
-    clfi_buffer_release(weight->bias);
-    *weight = (clf_gemm_weight){0};
+    if (first != 0 || from->dim[0] != weight->n)
+        CLF_FAIL(CLF_INTERNAL, "linear: columns of a part of a weight");
+    const pack_source source = {.buffer = from->buffer,
+                                .dtype = from->dtype,
+                                .rows = weight->k,
+                                .k = weight->n,
+                                .offset = from->offset,
+                                .row_stride = from->stride[1],
+                                .k_stride = from->stride[0]};
+    return pack_rows(context, &source, weight->buffer, CLF_F32, 0);
 }

@@ -8,6 +8,8 @@
 /* Places in the clf_tile of `packed`: rows and vectors of a register tile; so many row tiles pass over a panel before the next one. */
 enum { CLFI_PANEL_ROWS, CLFI_PANEL_VECTORS, CLFI_PANEL_SUPER_ROWS };
 
+enum { CLFI_WIDEST_PANEL = 64 /* columns */ };
+
 /* A tile with the device's usual numbers where it has none. */
 clf_tile clfi_gemm_panel_tile(const clf_context *context, const clf_tile *tile);
 

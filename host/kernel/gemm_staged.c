@@ -30,8 +30,8 @@ bool clfi_gemm_staged_supports(const clf_context *context, const void *call)
     const int lane = lane_batch(args);
     return !caps->slow_compiler && !caps->short_loops && caps->vector_width >= 4 && lane >= 0 && args->a.dtype == CLF_F32 && args->k > 0 &&
            (clfi_gemm_is_in_lanes(&args->a, lane) || args->a.column_stride == 1) &&
-           (clfi_gemm_is_in_lanes(&args->c, lane) || args->c.column_stride == 1) && !args->weight && !args->bias.buffer &&
-           !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
+           (clfi_gemm_is_in_lanes(&args->c, lane) || args->c.column_stride == 1) && !args->bias.buffer && !args->residual.buffer &&
+           args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
 static bool fits_caches(const clf_gemm_args *args)

@@ -145,7 +145,7 @@ static bool supports(const clf_context *context, const variant *of, const clf_ge
 {
     const clf_tile tile = standard(context, &args->tile);
     const int64_t slice = tile.value[SLICE], rest = 3 * slice, runs = of->is_half ? args->k / RUN : 0;
-    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k / slice + runs + 1 + rest);
+    return clfi_loops_fit(context, args->k / slice + runs + 1 + rest);
 }
 
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args)

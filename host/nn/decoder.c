@@ -30,14 +30,16 @@ clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *
 clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs,
                                        clf_decoder_memory *memory)
 {
-    if (outputs->dim[0] == 0)
-        return CLF_OK;
-    for (int64_t i = 0; i < decoder->layer_count; i++) {
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_gemm_input input = {0};
+    clf_status st = CLF_OK;
+    for (int64_t i = 0; st == CLF_OK && outputs->dim[0] > 0 && i < decoder->layer_count; i++) {
         clf_view kv = clfi_decoder_memory_view(decoder, memory, i, 0);
         kv.dim[0] *= 2; /* keys and values of all heads */
-        CLF_TRY(clfi_linear_run(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv));
+        st = clfi_linear_run_shared(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv, &input);
     }
-    return CLF_OK;
+    clfi_arena_release(context, mark);
+    return st;
 }
 
 clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, const clf_kv_cache *cache,
@@ -45,6 +47,7 @@ clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *de
 {
     const clf_attention_shape *shape = &decoder->config.attention;
     const clf_arena_mark mark = clfi_arena_top(context);
+    clf_gemm_input input = {0};
     clf_view kv;
     clf_status st;
     CLF_GOTO(clfi_view_temporary(context, CLF_F32, 3, (int64_t[]){2 * shape->key_heads, outputs->dim[0], shape->head_size}, &kv));
@@ -52,7 +55,7 @@ clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *de
     k.dim[0] = v.dim[0] = shape->key_heads;
     v.offset += shape->key_heads * kv.stride[0];
     for (int64_t i = 0; i < decoder->layer_count; i++) {
-        CLF_GOTO(clfi_linear_run(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv));
+        CLF_GOTO(clfi_linear_run_shared(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv, &input));
         CLF_GOTO(clfi_kv_cache_store(cache, i, &k, &v, rows));
     }
 done:

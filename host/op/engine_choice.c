@@ -149,10 +149,16 @@ const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *e
     return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe of what its kernels need (see clformer devices --all)";
 }
 
+/* Rows of products read some forms of weights (kernel/weight_form.h). */
+static bool reads_weight(const clf_engine *engine, const void *args)
+{
+    return !engine->gemm || clfi_gemm_takes_weight(engine->gemm, ((const clf_gemm_args *)args)->weight);
+}
+
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args)
 {
-    return !stated_obstacle(context, engine) && engine->supports(context, args) && !clfi_engine_is_left_out(context, engine) &&
-           clfi_probe(context, engine->probe);
+    return !stated_obstacle(context, engine) && reads_weight(engine, args) && engine->supports(context, args) &&
+           !clfi_engine_is_left_out(context, engine) && clfi_probe(context, engine->probe);
 }
 
 static clf_status fail_all(const clf_context *context, const clf_engine_table *table)

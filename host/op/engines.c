@@ -96,12 +96,17 @@ static bool shared_rows_on_gpu(const clf_context *context, const void *args)
            (clfi_softmax_is_unit(args) || clfi_softmax_rows(args) < ROWS_PER_UNIT * (int64_t)context->device.caps.compute_units);
 }
 
-static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0, false};
-static const clf_gemm_traits rows_and_columns = {CLFI_GEMM_ROWS, clfi_gemm_clblast_pack_weight, 0, true};
-static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 16, false};
-static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0, false};
-static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0, false};
-static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0, false};
+/* How engines take B: the forms that they read, and the one, or the two, into which they pack a weight. */
+#define READS(form) CLFI_GEMM_READS(form)
+static const clf_gemm_traits operands = {.reads = READS(NO_FORM), .form = CLFI_GEMM_ROWS};
+static const clf_gemm_traits rows = {.reads = READS(NO_FORM) | READS(ROWS), .form = CLFI_GEMM_ROWS};
+static const clf_gemm_traits rows_or_blocks = {.reads = READS(NO_FORM) | READS(ROWS) | READS(BLOCKS), .form = CLFI_GEMM_ROWS};
+static const clf_gemm_traits rows_for_few = {.reads = READS(NO_FORM) | READS(ROWS), .form = CLFI_GEMM_ROWS, .most_rows = 16};
+static const clf_gemm_traits rows_and_columns = {
+    .reads = READS(NO_FORM) | READS(ROWS) | READS(COLUMNS), .form = CLFI_GEMM_ROWS, .second = CLFI_GEMM_COLUMNS, .reads_floats = true};
+static const clf_gemm_traits blocks = {.reads = READS(BLOCKS), .form = CLFI_GEMM_BLOCKS};
+static const clf_gemm_traits bundles = {.reads = READS(BUNDLES), .form = CLFI_GEMM_BUNDLES};
+static const clf_gemm_traits panels = {.reads = READS(NO_FORM) | READS(PANELS), .form = CLFI_GEMM_PANELS};
 
 static bool on_gpu_with_fast_halves(const clf_context *context, const void *args)
 {
@@ -124,14 +129,14 @@ static bool holds_clblast_groups(const clf_device_caps *caps)
 
 static const clf_engine gemm[] = {
     {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_staged_supports, clfi_gemm_staged_suits,
-     clfi_gemm_staged_run, NULL, &rows, NULL},
+     clfi_gemm_staged_run, NULL, &operands, NULL},
     {"interleaved", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
-     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &rows, NULL},
+     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &operands, NULL},
     {"matrix", CLF_PRECISION_MEDIUM, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_supports, tiles_on_gpu, clfi_gemm_matrix_run,
-     &clfi_gemm_matrix_tiling, &rows,
+     &clfi_gemm_matrix_tiling, &rows_or_blocks,
      "products of 4,096 random numbers on an H100: off by 2.3e-3 in the mean square, by 1.9e-4 of the sum of their sizes at most"},
     {"matrix_split", CLF_PRECISION_HIGH, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_split_supports, tiles_on_strong_unit,
-     clfi_gemm_matrix_split_run, &clfi_gemm_matrix_split_tiling, &rows,
+     clfi_gemm_matrix_split_run, &clfi_gemm_matrix_split_tiling, &rows_or_blocks,
      "products of 4,096 random numbers on an H100: off by 4.4e-6 in the mean square, by 3.9e-7 of the sum of their sizes at most"},
     {"bytes", CLF_PRECISION_MEDIUM, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_bytes_run, NULL, &bundles,
      "SmolLM2-135M Q4_1: perplexity of three texts 0.25 to 0.7 % higher, logits up to 32 off by 1.1 at most, 0.19 in the mean square"},

@@ -91,7 +91,7 @@ static clf_gemm_args args_of(const contest *c, const clf_gemm_weight *weight)
 /* Enqueued. */
 static clf_status run(const contest *c, const contender *side, size_t runs)
 {
-    const clf_gemm_args args = args_of(c, &side->weight);
+    const clf_gemm_args args = args_of(c, clfi_gemm_weight_for(side->engine->gemm, &side->weight));
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < runs; i++) {
         const clf_arena_mark mark = clfi_arena_top(c->context);
@@ -122,7 +122,7 @@ static clf_status start(contest *c, contender *side)
     const size_t bytes = (size_t)(c->m * c->n) * sizeof *side->result;
     memset(side->result, 0xff, bytes); /* NaN, so that a run that writes nothing is seen */
     CLF_TRY(clfi_buffer_write(c->y_buffer, 0, side->result, bytes));
-    CLF_TRY(side->engine->gemm->pack(c->context, &own, 1, &weight, NULL, &side->weight));
+    CLF_TRY(clfi_gemm_pack_weight(c->context, side->engine->gemm, &own, 1, &weight, NULL, &side->weight));
     CLF_TRY(run(c, side, 1));
     CLF_TRY(clfi_buffer_read(c->y_buffer, 0, side->result, bytes));
     side->runs = 1;

@@ -135,8 +135,11 @@ static clf_status run(clf_context *context, clf_gemm_args *args)
         CLF_TRY(choose(context, args, &choice));
         if (args->k == 0)
             return clfi_gemm_epilogue(context, args, NULL, 1);
-        args->tile = choice.tile;
-        st = clfi_engine_start(context, choice.engine, args, &was_lost);
+        clf_gemm_args call = *args;
+        call.weight = clfi_gemm_weight_for(choice.engine->gemm, args->weight);
+        call.gate = clfi_gemm_weight_for(choice.engine->gemm, args->gate);
+        call.tile = choice.tile;
+        st = clfi_engine_start(context, choice.engine, &call, &was_lost);
     } while (was_lost);
     context->stats.product_precisions |= 1u << choice.engine->precision;
     return st;
@@ -159,8 +162,10 @@ clf_status clfi_gemm(clf_context *context, const clf_gemm_args *args)
         return CLF_OK;
     simplify(&simple);
     const clf_arena_mark mark = clfi_arena_top(context);
+    const uint32_t form = args->input ? args->input->form : 0;
     const clf_status st = run(context, &simple);
-    clfi_arena_release(context, mark);
+    if (!args->input || args->input->form == form)
+        clfi_arena_release(context, mark);
     return st;
 }
 

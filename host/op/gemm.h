@@ -17,7 +17,8 @@ clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t 
 clf_status clfi_gemm_choose_block_form(const clf_context *context, clf_weight_type type, int64_t n, int64_t k, clf_engine_choice *out);
 
 /* See clf_gemm_args. k = 0 gives f(bias) + residual; any of m, n or a batch size 0 launches nothing. Enqueued; temporary memory comes from
- * the context's arena. INVALID_ARGUMENT: sizes, dtypes, strides. UNSUPPORTED: no engine (a forced one) can do it. */
+ * the context's arena, where args->input keeps some of it. INVALID_ARGUMENT: sizes, dtypes, strides. UNSUPPORTED: no engine (a forced one)
+ * can do it. */
 clf_status clfi_gemm(clf_context *context, const clf_gemm_args *args);
 
 /* Name of the engine that clfi_gemm would use, for plans and reports. */

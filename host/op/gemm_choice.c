@@ -77,8 +77,7 @@ static bool takes_blocks(const clf_context *context, const clf_engine *engine, c
     args.n = weight->n;
     args.k = weight->k;
     args.a.dtype = args.c.dtype = CLF_F32;
-    return clfi_gemm_is_of_blocks(weight->form) && clfi_engine_is_able(context, engine, &args) &&
-           (is_forced || !engine->suits || engine->suits(context, &args));
+    return clfi_engine_is_able(context, engine, &args) && (is_forced || !engine->suits || engine->suits(context, &args));
 }
 
 clf_status clfi_gemm_choose_block_form(const clf_context *context, clf_weight_type type, int64_t n, int64_t k, clf_engine_choice *out)

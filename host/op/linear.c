@@ -9,8 +9,6 @@
 #include "op/gemm.h"
 #include "op/left_out.h"
 
-enum { MOST_PADDING = 63 }; /* rows that an engine's panels add */
-
 /* Columns first .. first + weight.n of the result. */
 typedef struct linear_piece {
     clf_gemm_weight weight;
@@ -54,7 +52,7 @@ static clf_status add_piece(clf_context *context, const clf_engine_choice *choic
     linear_piece *piece = &linear->pieces[linear->count];
     const uint64_t asker = context->asker;
     context->asker = clfi_engine_bit(choice->engine);
-    const clf_status st = choice->engine->gemm->pack(context, &choice->tile, parts, weights, biases, &piece->weight);
+    const clf_status st = clfi_gemm_pack_weight(context, choice->engine->gemm, &choice->tile, parts, weights, biases, &piece->weight);
     context->asker = asker;
     CLF_TRY(st);
     piece->first = linear->n;
@@ -88,21 +86,18 @@ static clf_status add_chosen(clf_context *context, int parts, const clf_view *we
     clf_engine_choice choice;
     int64_t rows = 0, most;
     const clf_weight_type type = weights[0].blocks;
-    size_t row_bytes = (size_t)linear->k * clf_dtype_bytes(weights[0].dtype);
     for (int i = 0; i < parts; i++)
         rows += weights[i].dim[0];
     if (type == CLF_WEIGHT_F32) {
         CLF_TRY(clfi_gemm_choose_form(context, rows, linear->k, &choice));
     } else {
         CLF_TRY(clfi_gemm_choose_block_form(context, type, rows, linear->k, &choice));
-        if (!choice.engine || !clfi_weight_bytes(type, 1, linear->k, &row_bytes))
+        if (!choice.engine)
             CLF_FAIL(CLF_UNSUPPORTED, "linear: no engine multiplies a weight of type %s with rows of %lld",
                      clfi_weight_type_info(type)->name, (long long)linear->k);
-        row_bytes += row_bytes / 2; /* the most that an engine's form adds */
     }
     *out_engine = choice.engine;
-    const clf_gemm_form form = choice.engine->gemm->form;
-    CLF_TRY(clfi_rows_per_block(context, "linear", rows, row_bytes, form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING, &most));
+    CLF_TRY(clfi_gemm_rows_per_block(context, choice.engine->gemm->form, weights, rows, &most));
     return most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
                         : add_pieces(context, &choice, parts, weights, biases, most, linear);
 }
@@ -189,9 +184,10 @@ static clf_status fail_shape(const char *what, const clf_view *view, int64_t row
 }
 
 static clf_status run_piece(clf_context *context, const linear_piece *piece, const clf_view *x, clf_activation activation,
-                            const clf_view *residual, const clf_view *y)
+                            const clf_view *residual, const clf_view *y, clf_gemm_input *input)
 {
     clf_gemm_args args = args_of(piece, x->dim[0]);
+    args.input = input;
     args.a = matrix(x);
     args.c = matrix(y);
     args.activation = activation;
@@ -213,8 +209,8 @@ static clf_status run_piece(clf_context *context, const linear_piece *piece, con
     return clfi_gemm(context, &args);
 }
 
-clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
-                           const clf_view *residual, const clf_view *y)
+clf_status clfi_linear_run_shared(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
+                                  const clf_view *residual, const clf_view *y, clf_gemm_input *input)
 {
     CLF_TRY(clfi_check_rank("linear", "x", x, 2));
     const int64_t m = x->dim[0], n = linear->n;
@@ -225,8 +221,18 @@ clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const
     if (residual && (residual->rank != 2 || residual->dim[0] != m || residual->dim[1] != n))
         return fail_shape("residual", residual, m, n);
     for (size_t i = 0; i < linear->count; i++)
-        CLF_TRY(run_piece(context, &linear->pieces[i], x, activation, residual, y));
+        CLF_TRY(run_piece(context, &linear->pieces[i], x, activation, residual, y, input));
     return CLF_OK;
+}
+
+clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
+                           const clf_view *residual, const clf_view *y)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_gemm_input input = {0};
+    const clf_status st = clfi_linear_run_shared(context, linear, x, activation, residual, y, &input);
+    clfi_arena_release(context, mark);
+    return st;
 }
 
 /* Two matrices of one piece each, as one product. */
@@ -241,7 +247,7 @@ bool clfi_linear_takes_gate(const clf_context *context, const clf_linear *linear
 {
     clf_engine_choice choice;
     if (linear->count != 1 || gate->count != 1 || linear->n != gate->n || linear->k != gate->k || rows == 0 || linear->n == 0 ||
-        !clfi_gemm_is_of_blocks(linear->pieces[0].weight.form))
+        linear->pieces[0].weight.blocks == CLF_WEIGHT_F32)
         return false;
     const clf_gemm_args args = gated_args(linear, gate, rows);
     return clfi_gemm_choose(context, &args, &choice) == CLF_OK;
@@ -288,7 +294,7 @@ const char *clfi_linear_engine(const clf_context *context, const clf_linear *lin
 bool clfi_linear_is_packed(const clf_linear *linear)
 {
     for (size_t i = 0; i < linear->count; i++)
-        if (linear->pieces[i].weight.form == CLFI_GEMM_ROWS || linear->pieces[i].weight.form == CLFI_GEMM_BLOCKS)
+        if (clfi_gemm_form_info(linear->pieces[i].weight.form)->is_stored)
             return false;
     return true;
 }

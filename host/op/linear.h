@@ -4,6 +4,7 @@
 #define CLFI_OP_LINEAR_H
 
 #include "clformer/linear.h"
+#include "kernel/gemm.h"
 #include "tensor/row_blocks.h"
 
 /* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16 of one dtype with any strides, or each of quantised blocks) along N
@@ -27,6 +28,11 @@ clf_status clfi_linear_check_tensors(const clf_context *context, const char *op,
  * larger than one allocation do not end where column blocks do. */
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
+
+/* The same for one of several layers that read the same x: *input, zeroed before the first, keeps what an engine makes of x. The caller
+ * releases the arena behind the last. */
+clf_status clfi_linear_run_shared(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
+                                  const clf_view *residual, const clf_view *y, clf_gemm_input *input);
 
 /* Whether quantised weights [n, k] of that type can be given; else they have to become floats. */
 bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k);

@@ -32,8 +32,9 @@ static bool packing_of(const clfi_tune_candidate *candidate, size_t product, pac
     if (!engine)
         return false;
     *out = (packing){engine->gemm->form, 0};
-    for (size_t i = 0; engine->gemm->form == CLFI_GEMM_PANELS && engine->tiling && i < engine->tiling->count; i++)
-        if (strcmp(engine->tiling->parameters[i].name, "vectors") == 0)
+    const char *parameter = clfi_gemm_form_info(out->form)->tile_parameter;
+    for (size_t i = 0; parameter && engine->tiling && i < engine->tiling->count; i++)
+        if (strcmp(engine->tiling->parameters[i].name, parameter) == 0)
             out->vectors = candidate->tile.value[i];
     return true;
 }

@@ -129,9 +129,8 @@ static void find_engines(const clfi_workload *workload, const clf_context *conte
         args.weight = &weight;
         args.a.dtype = args.c.dtype = CLF_F32;
         const bool is_meant = engine->gemm->most_rows == 0 || one->m <= engine->gemm->most_rows;
-        const bool takes_form = clfi_gemm_is_of_blocks(weight.form) == is_quantised;
         const bool is_at_precision = one->precision == CLF_PRECISION_HIGHEST || engine->precision == one->precision;
-        if (is_meant && takes_form && is_at_precision && clfi_engine_is_able(context, engine, &args))
+        if (is_meant && is_at_precision && clfi_engine_is_able(context, engine, &args))
             out->names[out->count++] = engine->name;
     }
 }

@@ -201,7 +201,7 @@ static void test_linear(void **state)
     int ran = 0;
     (void)state;
     for (size_t e = 0; e < table->count; e++)
-        if (clfi_gemm_is_of_blocks(table->engines[e].gemm->form))
+        if (clfi_gemm_form_info(table->engines[e].gemm->form)->is_quantised)
             ran += check_engine(&table->engines[e]);
     CHECK(ran > 0, "no engine of this device takes blocks");
 }
@@ -295,6 +295,70 @@ static void test_gated(void **state)
     check_gated("", CLF_PRECISION_MEDIUM, 3);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_gated("gemm=blocks", CLF_PRECISION_HIGHEST, rows[i]);
+}
+
+static uint64_t launches_of(clf_context *context, const clf_linear *linear, const operand *x, const operand *y, clf_gemm_input *input)
+{
+    clf_context_stats before, after;
+    clf_context_get_stats(context, &before);
+    CHECK_OK(clfi_linear_run_shared(context, linear, clfi_tensor_view(x->tensor), CLF_ACTIVATION_NONE, NULL, clfi_tensor_view(y->tensor),
+                                    input));
+    clf_context_get_stats(context, &after);
+    return after.kernels_launched - before.kernels_launched;
+}
+
+/* An engine converts x once for layers that read the same x, and again for a layer whose integers need another form. */
+static void test_shared_input(void **state)
+{
+    enum { M = 12, N = 35, K = 256 };
+    static const clf_weight_type followed[] = {CLF_WEIGHT_Q5_1, CLF_WEIGHT_Q6_K};
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    (void)state;
+    for (size_t e = 0; e < table->count; e++) {
+        const clf_engine *engine = &table->engines[e];
+        char forced[64];
+        snprintf(forced, sizeof forced, "gemm=%s", engine->name);
+        clf_context *context = precise_context(forced, engine->precision);
+        rng r = {13};
+        if (!clfi_gemm_form_info(engine->gemm->form)->is_quantised || !clfi_linear_takes_blocks(context, CLF_WEIGHT_Q4_1, N, K)) {
+            clf_context_destroy(context);
+            continue;
+        }
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
+        operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+        operand want = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+        operand_fill_uniform(&x, &r, -1, 1);
+        quantised w = make(context, CLF_WEIGHT_Q4_1, N, K, 0, &r);
+        clf_linear *first, *second;
+        CHECK_OK(clfi_linear_create(context, 1, &w.view, NULL, &first));
+        for (size_t i = 0; i < sizeof followed / sizeof followed[0]; i++) {
+            quantised v = make(context, followed[i], N, K, 0, &r);
+            const clf_arena_mark mark = clfi_arena_top(context);
+            clf_gemm_input none = {0}, shared = {0};
+            CHECK_OK(clfi_linear_create(context, 1, &v.view, NULL, &second));
+            const uint64_t alone = launches_of(context, second, &x, &want, &none);
+            launches_of(context, first, &x, &y, &shared);
+            const bool is_made = shared.form != 0;
+            const uint64_t behind = launches_of(context, second, &x, &y, &shared);
+            const bool is_of_type = strncmp(engine->name, "byte", 4) == 0;
+            CHECK(is_made || !is_of_type, "%s: nothing is made of x", engine->name);
+            CHECK(behind == alone - (is_made && (i == 0 || !is_of_type)), "%s: %d launches behind a layer with the same x, %d alone",
+                  engine->name, (int)behind, (int)alone);
+            operand_read(&want, "alone");
+            operand_read(&y, "behind another");
+            for (int j = 0; j < M * N; j++)
+                CHECK(y.value[j] == want.value[j], "%s: %d: %.9g, alone %.9g", engine->name, j, y.value[j], want.value[j]);
+            clfi_arena_release(context, mark);
+            clfi_linear_destroy(second);
+            destroy(&v);
+        }
+        clfi_linear_destroy(first);
+        destroy(&w);
+        operand_destroy(&x);
+        operand_destroy(&y);
+        operand_destroy(&want);
+        clf_context_destroy(context);
+    }
 }
 
 /* A row with what is not finite, or with next to nothing, beside an ordinary one: neither changes the other. */
@@ -442,8 +506,9 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear),  cmocka_unit_test(test_gated), cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_extremes),    cmocka_unit_test(test_largest), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_some_engine),  cmocka_unit_test(test_linear), cmocka_unit_test(test_gated),
+        cmocka_unit_test(test_shared_input), cmocka_unit_test(test_matrix), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_largest),      cmocka_unit_test(test_rows),
     };
     cmocka_set_test_filter(getenv("CLF_TEST_ONLY")); /* emulated matrix units need one of them */
     return cmocka_run_group_tests(tests, NULL, NULL);
