@@ -17,19 +17,16 @@ extern "C" {
 
 typedef struct clf_context clf_context;
 
-/* Precision of float32 matrix products, by PyTorch's names. An engine that cannot keep what is asked is not used; one that
- * keeps more may be. */
-typedef enum clf_precision {
-    CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
-    CLF_PRECISION_HIGH,    /* relative error about 1e-5: with quantised weights, inputs as integers of 16 bits, 32 to a scale; on matrix
-                              units of GPUs, operands as sums of two bfloat16 (float16 on Turing), 2^-15 of the sum of the products' sizes
-                              at most, and a result that needs an infinity is NaN */
-    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: with quantised weights, inputs as integers of 8 bits, 32 to a scale; on matrix
-                              units of GPUs, operands as bfloat16 (float16 on Turing), 2^-7 of the sum of the products' sizes at most, and
-                              a result that needs an infinity (of float16: a number from 65520 on) is NaN; on other GPUs with cl_khr_fp16,
-                              inputs and sums of up to eight products in float16, where a result that needs numbers from 65520 on is NaN,
-                              and products below 2^-14 lose up to 2^-25 (|a| + |b| + 1) each */
-} clf_precision;
+/* Precision of float32 matrix products, by PyTorch's names: the bound of |error| of c = sum_k a_k b_k, k = 1..K, before c is rounded to its
+ * type. With u = 2^-24, gamma_n = n u / (1 - n u) (Higham 2002, section 3.1), S = sum_k |a_k b_k|:
+ *   E = gamma_(K+2) S + (K+1) 2^-126
+ *   HIGHEST  E, as sums of float32 multiply-adds have
+ *   HIGH     E + 1.01 2^-15 S; a result that needs an infinity may be NaN
+ *   MEDIUM   E + 1.01 2^-7 S + 2^-25 sum_k (|a_k| + |b_k| + 1); a result that needs an infinity, or a number from 65520 on, may be NaN
+ * For quantised weights, |b_k| in S is the sum of the sizes of what b_k is the sum of (zero and minimum of its block included), and at HIGH
+ * and MEDIUM |a_k| is the largest of the 32 from a multiple of 32 on. Products may be more precise than what is asked for:
+ * clf_context_stats.product_precisions reports what they had. */
+typedef enum clf_precision { CLF_PRECISION_HIGHEST, CLF_PRECISION_HIGH, CLF_PRECISION_MEDIUM } clf_precision;
 
 /* "highest", "high" or "medium"; "?" for anything else. */
 CLF_API const char *clf_precision_name(clf_precision precision);
@@ -46,9 +43,8 @@ typedef struct clf_context_params {
                                   "gemm=packed:rows=6:vectors=2" also says what the engine's kernels are built with */
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
-    const char
-        *tuned_file; /* choices that clformer tune measured on this device, and that loading a model on a GPU without any adds (CLBlast or
-                                  our product at the sizes of its first layer, below a second); NULL: none if $CLF_NO_TUNED is set to
+    const char *tuned_file;    /* choices of engines that clformer tune measured on this device, and that loading a model on a GPU without
+                                  any adds (at the sizes of its first layer, below a second); NULL: none if $CLF_NO_TUNED is set to
                                   something but 0, else $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and
                                   ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */

@@ -37,7 +37,8 @@ extern "C" {
  *
  * Numerics: operands and output are f32, f16 or bf16 in any mix; intermediates, products and sums are f32, and the output is rounded once.
  * Products and sums are IEEE: 0 * NaN is NaN. With u = 2^-24, n operands, k summed terms and S the same einsum of absolute values,
- * |error| <= (k + 2n) u S before that rounding. Results whose terms and partial sums are integers below 2^24 are exact.
+ * |error| <= (k + 2n) u S before that rounding. Results whose terms and partial sums are integers below 2^24 are exact. Both hold at the
+ * highest precision; at others, each of the n - 1 products adds what clf_precision states.
  *
  * Operands are read where they are, whatever their strides (0 included); they may share memory, also with the output. */
 
