@@ -126,12 +126,6 @@ void clfi_beam_search_destroy(clf_beam_search *search)
     free(search);
 }
 
-void clfi_beam_search_use(clf_beam_search *search, const clf_network *network)
-{
-    search->network = network;
-    clfi_decode_use(search->decoding, network);
-}
-
 clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search)
 {
     return search->stats;

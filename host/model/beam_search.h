@@ -44,11 +44,8 @@ clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, con
                                 clf_hypothesis_sink sink, void *user);
 
 /* The kernels of clfi_beam_search_run are known before the first of them is compiled; a no-op from the second call on. The search does this
- * by itself; a caller that does it before can give another network where it fails. */
+ * by itself; a caller that does it before can load the weights again where it fails. */
 clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources);
-
-/* Another network of the same configuration, for searches from now on; borrowed. */
-void clfi_beam_search_use(clf_beam_search *search, const clf_network *network);
 
 /* Counters of its searches. */
 clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search);

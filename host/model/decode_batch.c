@@ -90,11 +90,6 @@ clf_status clfi_decode_restart(clf_decode_batch *batch)
     return make_memory(batch);
 }
 
-void clfi_decode_use(clf_decode_batch *batch, const clf_network *network)
-{
-    batch->network = network;
-}
-
 clf_decode_sequence *clfi_decode_sequence(const clf_decode_batch *batch, int32_t number)
 {
     return number >= 0 && (size_t)number < batch->count && batch->sequences[number].is_open ? &batch->sequences[number] : NULL;

@@ -72,9 +72,6 @@ clf_status clfi_decode_run(clf_decode_batch *batch, const clf_decode_input *inpu
 /* The same with logits [tokens,V] for the token after every new one, in the order of the inputs. */
 clf_status clfi_decode_run_all(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, clf_view *logits);
 
-/* Another network of the same configuration, for passes from now on; borrowed. */
-void clfi_decode_use(clf_decode_batch *batch, const clf_network *network);
-
 /* Memory for `rows` cache rows and for passes of `tokens` tokens of sequences of at most `longest`: so much is then never allocated by a
  * pass. */
 clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);

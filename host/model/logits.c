@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "model/finite.h"
 #include "model/generation.h"
-#include "model/reload.h"
 #include "text/tokenizer.h"
 
 /* A sequence at work: given tokens in passes. */

@@ -3,6 +3,7 @@
 #ifndef CLFI_MODEL_MODEL_H
 #define CLFI_MODEL_MODEL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "clformer/model.h"
@@ -14,17 +15,18 @@
 #include "model/sentence_settings.h"
 #include "text/tokenizer.h"
 
-/* All but the count of references, and the weights where a lost device was opened again, is constant once the model is open, so that
- * sessions in several threads read it at once. */
+/* All but the counts, and the weights where they are loaded again, is constant once the model is open, so that sessions in several threads
+ * read it at once. */
 struct clf_model {
     atomic_size_t references; /* the caller's one and one per session */
+    pthread_mutex_t lock;     /* of the count of sessions elsewhere, and of the weights while they are exchanged */
+    size_t elsewhere;         /* sessions with another context, and so perhaps in another thread */
     clf_context *context;     /* that the weights were loaded with; retained */
     char *directory;          /* that it was opened from */
     clf_model_params params;  /* that it was opened with */
     bool has_weights;         /* false: clfi_model_describe */
     uint32_t opening;         /* of its context (context->openings) that its weights were loaded at */
     uint64_t left_out;        /* engines that its weights are not packed for (context->unbuilt) */
-    clf_model *before;        /* the model whose weights it loaded again (model/reload.h); destroyed with it */
     const clf_family *family;
     unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;
@@ -53,8 +55,9 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
  * it. *out: the caller destroys it. */
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
-/* Weights for those that a lost device had (clfi_context_recover): the model and its network stay where they are. IO: the files hold
- * another model now. */
+/* Loads the weights again, for the engines that are left (op/left_out.h) and the device as it is open now (clfi_context_recover): the model
+ * and its network stay where they are. IO: the files hold another model now. UNSUPPORTED: the weights are not lost, and sessions with other
+ * contexts may be reading them. */
 clf_status clfi_model_load_again(clf_model *model);
 
 /* clf_memory_plan_read of an open checkpoint, which stays the caller's; *out_family: the model's. */

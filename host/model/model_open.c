@@ -187,7 +187,7 @@ void clf_model_destroy(clf_model *model)
     clfi_sentence_head_clear(&model->sentence);
     clfi_sentence_settings_free(&model->settings);
     clfi_context_release(model->context);
-    clf_model_destroy(model->before);
+    pthread_mutex_destroy(&model->lock);
     free(model->directory);
     free(model);
 }
@@ -203,6 +203,7 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     model->params = own;
     model->has_weights = has_weights;
     atomic_init(&model->references, 1);
+    pthread_mutex_init(&model->lock, NULL);
     model->context = context;
     clfi_context_retain(context);
     clf_status st = clfi_strdup(directory, &model->directory);
@@ -263,26 +264,45 @@ clf_status clf_model_open(clf_context *context, const char *directory, const clf
     return st;
 }
 
+static bool is_same(const clf_model_info *a, const clf_model_info *b)
+{
+    return a->layers == b->layers && a->width == b->width && a->vocabulary == b->vocabulary && a->parameters == b->parameters &&
+           a->file_bytes == b->file_bytes;
+}
+
+/* Weights that a lost device had are read by nobody. */
+static clf_status exchange_weights(clf_model *model, clf_model *again)
+{
+    const clf_sentence_head head = model->sentence;
+    if (model->elsewhere > 0 && model->opening == again->opening)
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: its weights are packed for an engine that is left out now, and sessions of several threads share them "
+                 "(open the model again)",
+                 model->directory);
+    clfi_network_swap_weights(model->network, again->network);
+    memcpy(model->sentence.step, again->sentence.step, sizeof head.step);
+    memcpy(again->sentence.step, head.step, sizeof head.step);
+    model->info.linear_engine = again->info.linear_engine;
+    model->left_out = again->left_out;
+    model->opening = again->opening;
+    return CLF_OK;
+}
+
 clf_status clfi_model_load_again(clf_model *model)
 {
-    const clf_model_info *info = &model->info;
     clf_model *again;
+    clf_status st;
+    clfi_log(model->context, CLF_LOG_INFO, "%s: weights are loaded again", model->directory);
     CLF_TRY(open_model(model->context, model->directory, &model->params, model->has_weights, &again));
-    const clf_model_info *now = &again->info;
-    const bool is_same = now->layers == info->layers && now->width == info->width && now->vocabulary == info->vocabulary &&
-                         now->parameters == info->parameters && now->file_bytes == info->file_bytes;
-    if (is_same) {
-        const clf_sentence_head head = model->sentence;
-        clfi_network_swap_weights(model->network, again->network);
-        memcpy(model->sentence.step, again->sentence.step, sizeof head.step);
-        memcpy(again->sentence.step, head.step, sizeof head.step);
-        model->left_out = again->left_out;
-        model->opening = again->opening;
+    if (is_same(&again->info, &model->info)) {
+        pthread_mutex_lock(&model->lock);
+        st = exchange_weights(model, again);
+        pthread_mutex_unlock(&model->lock);
+    } else {
+        st = clfi_fail(CLF_IO, "%s: a file of the model was changed since it was opened: start again", model->directory);
     }
     clf_model_destroy(again);
-    if (!is_same)
-        CLF_FAIL(CLF_IO, "%s: a file of the model was changed since it was opened: start again", model->directory);
-    return CLF_OK;
+    return st;
 }
 
 clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)

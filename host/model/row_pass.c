@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "kernel/row_check.h"
 #include "model/finite.h"
-#include "model/reload.h"
 #include "op/engines.h"
 #include "runtime/rehearsal.h"
 

@@ -10,7 +10,6 @@
 #include "model/choice.h"
 #include "model/decode_loop.h"
 #include "model/kept_prefixes.h"
-#include "model/reload.h"
 #include "model/sequence.h"
 
 enum { ROOM_TO_GROW = 8 /* tokens that a text has room for when it joins */ };

@@ -20,10 +20,13 @@ clf_status clf_session_create(clf_model *model, clf_context *context, clf_sessio
     CLF_TRY(clfi_alloc(1, sizeof *session, "session", &session));
     session->model = model;
     session->context = context ? context : model->context;
-    session->opening = model->opening;
     session->packer = clfi_packer(session->context);
     clfi_context_retain(session->context);
     atomic_fetch_add(&model->references, 1);
+    pthread_mutex_lock(&model->lock);
+    session->opening = model->opening;
+    model->elsewhere += session->context != model->context;
+    pthread_mutex_unlock(&model->lock);
     *out = session;
     return CLF_OK;
 }
@@ -37,6 +40,9 @@ void clf_session_destroy(clf_session *session)
     clfi_chat_prompt_close(session->chat);
     clfi_packer_clear(&session->packer);
     clf_session_destroy(session->portable);
+    pthread_mutex_lock(&session->model->lock);
+    session->model->elsewhere -= session->context != session->model->context;
+    pthread_mutex_unlock(&session->model->lock);
     clfi_context_release(session->context);
     clf_model_destroy(session->model);
     free(session);
@@ -70,6 +76,23 @@ bool clfi_session_recover(clf_session *session, clf_status *st)
     if (*st == CLF_DEVICE_LOST) /* its context shares the lost one */
         forget_portable(session);
     return clfi_context_recover(session->context, st);
+}
+
+bool clfi_session_reload(clf_session *session, clf_status *st)
+{
+    if (*st != CLF_UNSUPPORTED || !(session->context->unbuilt & ~session->model->left_out))
+        return false;
+    *st = clfi_model_load_again(session->model);
+    return *st == CLF_OK;
+}
+
+clf_status clfi_session_rehearse(clf_session *session, const clf_decode_plan *plan)
+{
+    clf_status st;
+    do
+        st = clfi_decode_rehearse(session->decoding, plan, &session->is_decoding_rehearsed);
+    while (clfi_session_reload(session, &st));
+    return st;
 }
 
 clf_context *clf_session_context(const clf_session *session)

@@ -3,6 +3,7 @@
 #ifndef CLFI_MODEL_SESSION_H
 #define CLFI_MODEL_SESSION_H
 
+#include "model/decode_rehearsal.h"
 #include "model/model.h"
 #include "model/packing.h"
 
@@ -24,6 +25,13 @@ clf_status clfi_session_refresh(clf_session *session);
 
 /* clfi_context_recover for a call on a session, which then starts with clfi_session_refresh. */
 CLF_NODISCARD bool clfi_session_recover(clf_session *session, clf_status *st);
+
+/* Whether a pass that ended with *st, before it wrote anything, is to be done again: an engine was left out after the weights were loaded
+ * (op/left_out.h), and they are loaded again for those that are left. False with another *st: that failed. */
+CLF_NODISCARD bool clfi_session_reload(clf_session *session, clf_status *st);
+
+/* clfi_decode_rehearse of the session's decoding batch, and once more with weights that are loaded again. */
+clf_status clfi_session_rehearse(clf_session *session, const clf_decode_plan *plan);
 
 /* Sequences one after another: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL: all 0. */
 typedef struct clf_sequences {

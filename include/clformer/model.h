@@ -126,6 +126,10 @@ typedef struct clf_session clf_session;
  * that either may be destroyed first; the last session's thread then also uses the model's context. *out: the caller destroys it.
  * INVALID_ARGUMENT: a NULL but context, a context that shares nothing with the model's.
  *
+ * Where the driver's compiler fails at a kernel, which a machine's first pass finds, the session loads the weights again for other engines.
+ * It does not while sessions with other contexts share them: its call ends with UNSUPPORTED then, and so does every one until the model is
+ * opened again.
+ *
  *     clf_session_create(model, NULL, &session);          // in the first thread
  *     clf_context_create_shared(context, &second);        // in a second thread
  *     clf_session_create(model, second, &other); */
