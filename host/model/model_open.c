@@ -270,15 +270,17 @@ static bool is_same(const clf_model_info *a, const clf_model_info *b)
            a->file_bytes == b->file_bytes;
 }
 
-/* Weights that a lost device had are read by nobody. */
+/* Exchanges the weights with those of `again`; NULL: only checks that nobody else reads them. Nobody reads those of a lost device. */
 static clf_status exchange_weights(clf_model *model, clf_model *again)
 {
     const clf_sentence_head head = model->sentence;
-    if (model->elsewhere > 0 && model->opening == again->opening)
+    if (model->elsewhere > 0 && model->opening == model->context->openings)
         CLF_FAIL(CLF_UNSUPPORTED,
-                 "%s: its weights are packed for an engine that is left out now, and sessions of several threads share them "
-                 "(open the model again)",
+                 "%s: its weights are packed for an engine that is left out now, and sessions of several contexts share them (open the "
+                 "model again)",
                  model->directory);
+    if (!again)
+        return CLF_OK;
     clfi_network_swap_weights(model->network, again->network);
     memcpy(model->sentence.step, again->sentence.step, sizeof head.step);
     memcpy(again->sentence.step, head.step, sizeof head.step);
@@ -288,19 +290,23 @@ static clf_status exchange_weights(clf_model *model, clf_model *again)
     return CLF_OK;
 }
 
+static clf_status exchange_locked(clf_model *model, clf_model *again)
+{
+    pthread_mutex_lock(&model->lock);
+    const clf_status st = exchange_weights(model, again);
+    pthread_mutex_unlock(&model->lock);
+    return st;
+}
+
 clf_status clfi_model_load_again(clf_model *model)
 {
     clf_model *again;
-    clf_status st;
+    CLF_TRY(exchange_locked(model, NULL));
     clfi_log(model->context, CLF_LOG_INFO, "%s: weights are loaded again", model->directory);
     CLF_TRY(open_model(model->context, model->directory, &model->params, model->has_weights, &again));
-    if (is_same(&again->info, &model->info)) {
-        pthread_mutex_lock(&model->lock);
-        st = exchange_weights(model, again);
-        pthread_mutex_unlock(&model->lock);
-    } else {
-        st = clfi_fail(CLF_IO, "%s: a file of the model was changed since it was opened: start again", model->directory);
-    }
+    const clf_status st = is_same(&again->info, &model->info)
+                              ? exchange_locked(model, again)
+                              : clfi_fail(CLF_IO, "%s: a file of the model was changed since it was opened: start again", model->directory);
     clf_model_destroy(again);
     return st;
 }

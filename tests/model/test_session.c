@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "model/model.h"
+#include "op/left_out.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -123,6 +124,41 @@ static void test_model_goes_first(void **state)
     clf_session_destroy(session);
     free(want);
     free(got);
+}
+
+/* The engine of a model's weights is left out: its session loads them again, in place, for another one. It does not while a session with
+ * another context may be reading them. */
+static void test_reload(void **state)
+{
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_embed_params embedding = CLF_EMBED_PARAMS_INIT;
+    clf_context *context, *second;
+    clf_session *session, *other;
+    (void)state;
+    params.cache_dir = ""; /* where nothing is remembered for other programs */
+    CHECK_OK(clf_context_create(&params, &context));
+    CHECK_OK(clf_context_create_shared(context, &second));
+    clf_model *model = open_model(context);
+    const size_t count = TEXTS * (size_t)clf_model_get_info(model)->width;
+    float *want = malloc(count * sizeof *want), *got = malloc(count * sizeof *got);
+    const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, clf_model_get_info(model)->linear_engine);
+    assert_non_null(engine);
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    CHECK_OK(clf_session_embed(session, texts, TEXTS, &embedding, want, NULL));
+    context->unbuilt |= clfi_engine_bit(engine);
+    CHECK_OK(clf_session_create(model, second, &other));
+    CHECK_FAILS(clf_session_embed(session, texts, TEXTS, &embedding, got, NULL), CLF_UNSUPPORTED, "open the model again");
+    clf_session_destroy(other);
+    CHECK_OK(clf_session_embed(session, texts, TEXTS, &embedding, got, NULL));
+    for (size_t i = 0; i < count; i++)
+        CHECK(within((double)got[i], (double)want[i], 1e-5), "element %zu is %.9g, %.9g before", i, (double)got[i], (double)want[i]);
+    CHECK(strcmp(clf_model_get_info(model)->linear_engine, engine->name) != 0, "still %s", engine->name);
+    free(want);
+    free(got);
+    clf_session_destroy(session);
+    clf_model_destroy(model);
+    clf_context_destroy(second);
+    clf_context_destroy(context);
 }
 
 /* A model without its weights is described as the model with them. */
@@ -283,8 +319,8 @@ static void test_decoders_in_two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_model_goes_first),        cmocka_unit_test(test_foreign_context),
-        cmocka_unit_test(test_described),   cmocka_unit_test(test_decoders_in_two_threads),
+        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_model_goes_first), cmocka_unit_test(test_foreign_context),
+        cmocka_unit_test(test_reload),      cmocka_unit_test(test_described),        cmocka_unit_test(test_decoders_in_two_threads),
     };
     return cmocka_run_group_tests_name("model.session", tests, device_setup, device_teardown);
 }
