@@ -18,6 +18,8 @@
     X(min_cosine, "", COSINE, ABSENT, MORE, "")                       \
     X(rate, "", NUMBER, UNMEASURED, MORE, "")                         \
     X(percent_of_limit, "", NUMBER, UNMEASURED, MORE, "")             \
+    X(longest_launch_ms, "", NUMBER, ABSENT, NEITHER, "")             \
+    X(longest_estimate_ms, "", NUMBER, ABSENT, NEITHER, "")           \
     X(weights_bytes, "memory", BYTES, ZERO, LESS, "weights")          \
     X(scratch_bytes, "memory", BYTES, ZERO, LESS, "scratch")          \
     X(host_peak_bytes, "memory", BYTES, ZERO, LESS, "host, peak")     \

@@ -100,6 +100,15 @@ static void print_energy(FILE *out, const clfi_workload *workload, const clfi_ro
                 has_items ? workload->item : "run");
 }
 
+/* ", longest launch 40 ms, 52 ms by estimate", where launches have a bound. */
+static void print_longest(FILE *out, const clfi_row_facts *facts)
+{
+    char measured[16], estimate[16];
+    if (isfinite(facts->longest_estimate_ms) && isfinite(facts->longest_launch_ms))
+        fprintf(out, ", longest launch %s, %s by estimate", time_text(facts->longest_launch_ms, measured),
+                time_text(facts->longest_estimate_ms, estimate));
+}
+
 static void print_figures(FILE *out, const clfi_figures *f, double base)
 {
     char median[16], p10[16], p90[16], rate[40], percent[16] = "-", ratio[24] = "-";
@@ -132,6 +141,7 @@ static void print_line(FILE *out, const clfi_bench *bench, const line *l, double
     if (l->has_figures) {
         print_figures(out, &l->figures, base);
         print_energy(out, &bench->workloads->items[row->workload], &row->facts);
+        print_longest(out, &row->facts);
         fputc('\n', out);
     } else if (row->status == CLFI_ROW_FAILED)
         fprintf(out, "FAILED: %.*s\n", reason_bytes(row), row->reason);

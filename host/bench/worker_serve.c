@@ -153,6 +153,18 @@ static void add_memory(const server *s, const clfi_workload *workload, const voi
     facts->scratch_bytes = peak > known ? (double)(peak - known) : 0;
 }
 
+static double known_ms(uint64_t ns)
+{
+    return ns ? (double)ns / 1e6 : NAN;
+}
+
+/* The longest launch since the two were set to 0. */
+static void add_longest(const server *s, clfi_row_facts *facts)
+{
+    facts->longest_launch_ms = known_ms(s->context->stats.longest_launch_ns);
+    facts->longest_estimate_ms = known_ms(s->context->stats.longest_estimate_ns);
+}
+
 static clf_status add_tuning(const server *s, json_t *reply)
 {
     json_t *tuning;
@@ -181,9 +193,11 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     CLF_TRY(clfi_prepared_get(&s->prepared, workload, engine, &state));
     const uint64_t held = clfi_usage_bytes(s->context) - before;
     clfi_usage_restart(s->context);
+    s->context->stats.longest_launch_ns = s->context->stats.longest_estimate_ns = 0;
     CLF_TRY(note_kernels(s, workload, state, reply)); /* and builds them */
     facts.host_peak_bytes = (double)clfi_resident_peak_bytes();
     add_memory(s, workload, state, (size_t)before, (size_t)held, &facts);
+    add_longest(s, &facts);
     CLF_TRY(add_tuning(s, reply)); /* a model chooses when it is loaded */
     CLF_TRY(workload->type->run(state, &sample));
     if (sample.wall_ns > longest * 1e9)

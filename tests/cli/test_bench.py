@@ -152,6 +152,7 @@ for row in measured:
     expect(row["noisy"] == (row["p90_ms"] - row["p10_ms"] > 0.1 * row["median_ms"]), f"{name}: noisy {row['noisy']}")
     expect(not row["device_ms"] or len(row["device_ms"]) == len(row["wall_ms"]), f"{name}: device samples")
     expect(row["kernels"], f"{name}: no kernel is named")
+    expect(0 < row["longest_launch_ms"], f"{name}: the longest launch")
     memory = row["memory"]
     expect(memory["host_peak_bytes"] > 1 << 20, f"{name}: memory {memory}")
     expect(memory["weights_bytes"] == 0 and memory["scratch_bytes"] == 0, f"{name}: norms need no scratch: {memory}")

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Memory bandwidth that `clformer embed` leaves to another program on the same CPU: a process copies 64 MB back and forth, alone, beside
+embed, and beside embed --background, in turns.
+
+usage: background.py PROGRAM MODEL [--rounds N] [--seconds S]
+
+Printed are JSON lines: GB/s of the copy (read and written) as the median over the rounds, with the least and the most, and texts/s of
+embed."""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from serve import report, texts_of
+
+SIZE = 64 << 20
+
+
+def copy_rate(seconds):
+    """GB/s of a copy for so long."""
+    target, source = memoryview(bytearray(SIZE)), memoryview(bytearray(SIZE))
+    target[:] = source
+    start, count = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
+        target[:] = source
+        target, source = source, target
+        count += 1
+    return 2 * SIZE * count / (time.perf_counter() - start) / 1e9
+
+
+def lines_of(path):
+    with open(path, "rb") as file:
+        return file.read().count(b"\n")
+
+
+def beside(command, folder, seconds):
+    """The rate of the copy while the command works, and its texts/s; it is stopped afterwards."""
+    path = os.path.join(folder, "rows")
+    with open(path, "wb") as rows, open(os.path.join(folder, "log"), "wb") as log:
+        worker = subprocess.Popen(command, stdout=rows, stderr=log)
+    while not os.path.getsize(path) and worker.poll() is None:  # until it has begun to work
+        time.sleep(0.01)
+    start, before = time.perf_counter(), lines_of(path)
+    rate = copy_rate(seconds)
+    elapsed, done = time.perf_counter() - start, lines_of(path) - before
+    if worker.poll() is not None:
+        sys.exit(f"{' '.join(command)}: ended before the copy: more texts are needed")
+    worker.kill()
+    worker.wait()
+    return rate, done / elapsed
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("model")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        texts = os.path.join(folder, "texts")
+        with open(texts, "w", encoding="ascii") as file:
+            file.write("\n".join(texts_of(20000, 1)) + "\n")
+        embed = [options.program, "embed", options.model, "--file", texts, "--window", "64", "--format", "text"]
+        subprocess.run([*embed[:4], "-", "--format", "text"], input=b"warm\n", check=True, capture_output=True)
+        rates = {"alone": [], "embed": [], "embed --background": []}
+        texts_s = {"embed": [], "embed --background": []}
+        for _ in range(options.rounds):
+            rates["alone"].append(copy_rate(options.seconds))
+            for name, more in (("embed", []), ("embed --background", ["--background"])):
+                rate, per_second = beside([*embed, *more], folder, options.seconds)
+                rates[name].append(rate)
+                texts_s[name].append(per_second)
+    for name, values in rates.items():
+        own = {"texts_per_s": statistics.median(texts_s[name])} if name in texts_s else {}
+        report(copy_beside=name, gb_per_s=statistics.median(values), least=min(values), most=max(values), **own)
+
+
+if __name__ == "__main__":
+    main()
