@@ -5,7 +5,8 @@
 
 #include "report/report_parts.h"
 
-enum { DIRECTIONS = 16 };
+/* MOST_PLACED: a plot has no room for more labels; those behind them stand beside their points, which keeps large reports quick. */
+enum { DIRECTIONS = 16, MOST_PLACED = 500 };
 
 static const double radii[] = {10, 14, 20, 27, 36, 47, 60, 75, 92};
 static const double marker = 5.5, near_enough = 14; /* half a marker's side; beyond this a leader is drawn */
@@ -25,11 +26,11 @@ static box around(double x, double y, double width, double height)
     return (box){x - width / 2, y - height / 2, x + width / 2, y + height / 2};
 }
 
-/* Area that a label at `place` would share with points and with the labels before it. */
-static double cost(const clfi_label *labels, size_t count, size_t index, const box *place)
+/* Area that a label at `place` would share with points and with the labels before it; some number from `most` on where it is larger. */
+static double cost(const clfi_label *labels, size_t count, size_t index, const box *place, double most)
 {
     double sum = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && sum < most; i++) {
         const box point = around(labels[i].x, labels[i].y, 2 * marker, 2 * marker);
         sum += labels[i].is_fixed ? 0 : overlap(place, &point);
         if (i < index || labels[i].is_fixed) {
@@ -53,7 +54,7 @@ static void place(clfi_label *labels, size_t count, size_t index, const box *fra
             const box text = around(x, y, label->width, label->height);
             if (text.left < frame->left || text.right > frame->right || text.top < frame->top || text.bottom > frame->bottom)
                 continue;
-            const double here = cost(labels, count, index, &text);
+            const double here = cost(labels, count, index, &text, least);
             if (here >= least)
                 continue;
             least = here;
@@ -70,7 +71,12 @@ static void place(clfi_label *labels, size_t count, size_t index, const box *fra
 void clfi_report_place_labels(clfi_label *labels, size_t count, double left, double top, double right, double bottom)
 {
     const box frame = {left, top, right, bottom};
-    for (size_t i = 0; i < count; i++)
-        if (!labels[i].is_fixed)
+    for (size_t i = 0; i < count; i++) {
+        if (i >= MOST_PLACED && !labels[i].is_fixed) {
+            labels[i].at_x = labels[i].x + marker + labels[i].width / 2;
+            labels[i].at_y = labels[i].y;
+        } else if (!labels[i].is_fixed) {
             place(labels, count, i, &frame);
+        }
+    }
 }
