@@ -44,7 +44,9 @@ static void list_ops(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         op_job job = new_job();
         cli_option table[OP_MAX_OPTIONS];
-        printf("%s %s\n", rows[i]->name, rows[i]->arguments);
+        char usage[160];
+        snprintf(usage, sizeof usage, "%s %s", rows[i]->name, rows[i]->arguments);
+        cli_print_text(stdout, 0, 2, usage);
         cli_print_text(stdout, SUMMARY_INDENT, SUMMARY_INDENT, rows[i]->summary);
         cli_print_options(table, rows[i]->options(&job, table));
         putchar('\n');

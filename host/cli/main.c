@@ -223,7 +223,9 @@ static const cli_command commands[] = {
 static void print_usage(FILE *stream)
 {
     cli_print_text(stream, 0, 4, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]");
-    fprintf(stream, "\nTransformers on every OpenCL device.\n\ncommands:\n");
+    putc('\n', stream);
+    cli_print_text(stream, 0, 0, "Transformers on every OpenCL device.");
+    fputs("\ncommands:\n", stream);
     for (size_t i = 0; i < COUNT(commands); i++)
         cli_print_entry(stream, commands[i].name, NAME_COLUMNS, commands[i].summary);
     putc('\n', stream);

@@ -53,8 +53,11 @@ void cli_print_usage(const cli_command *command, const char *options)
 void cli_print_examples(const cli_command *command)
 {
     puts("\nexamples:");
-    for (size_t i = 0; i < CLI_EXAMPLES; i++)
-        printf("  clformer %s\n", command->examples[i]);
+    for (size_t i = 0; i < CLI_EXAMPLES; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "clformer %s", command->examples[i]);
+        cli_print_command(stdout, line);
+    }
 }
 
 static void print_help(const cli_command *command, const cli_option *options, size_t count)

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20, NARROW_INDENT = 8 };
+enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20, NARROW_INDENT = 8, LEAST_INDENT = 2 };
 
 int cli_terminal_columns(int fd)
 {
@@ -62,22 +62,39 @@ int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
     return used + is_cut;
 }
 
+static int columns_of(FILE *stream)
+{
+    return cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
+}
+
 static int line_width(FILE *stream)
 {
-    const int columns = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
+    const int columns = columns_of(stream);
     return columns ? columns : USUAL_COLUMNS;
 }
 
-/* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. */
-static void print_words(FILE *stream, int indent, int used, const char *text)
+/* Bytes up to the next space; one between quotation marks does not count where keeps_quotes. */
+static int word_size(const char *text, bool keeps_quotes)
 {
-    const int width = line_width(stream);
-    const bool wraps = width - indent >= LEAST_COLUMNS; /* else every word would be a line */
-    bool is_first = true;                               /* in its line */
+    size_t size = strcspn(text, keeps_quotes ? " \"" : " ");
+    while (text[size] == '"') {
+        size += 1 + strcspn(text + size + 1, "\"");
+        size += text[size] == '"';
+        size += strcspn(text + size, " \"");
+    }
+    return (int)size;
+}
+
+/* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. broken: what ends a line that goes on; where
+ * it is not empty, the text is a command, whose quotations stay whole. */
+static void print_words(FILE *stream, int indent, int used, const char *text, const char *broken)
+{
+    const int width = line_width(stream) - (int)strlen(broken);
+    bool is_first = true; /* in its line */
     for (const char *at = text; *at; is_first = false) {
-        const int word = (int)strcspn(at, " ");
-        if (wraps && !is_first && used + 1 + word >= width) {
-            used = fprintf(stream, "\n%*s", indent, "") - 1;
+        const int word = word_size(at, *broken != '\0');
+        if (!is_first && used + 1 + word >= width) {
+            used = fprintf(stream, "%s\n%*s", broken, indent, "") - 1 - (int)strlen(broken);
             is_first = true;
         }
         used += fprintf(stream, "%s%.*s", is_first ? "" : " ", word, at);
@@ -89,14 +106,30 @@ static void print_words(FILE *stream, int indent, int used, const char *text)
 void cli_print_text(FILE *stream, int first, int indent, const char *text)
 {
     fprintf(stream, "%*s", first, "");
-    print_words(stream, indent, first, text);
+    print_words(stream, indent, first, text, "");
+}
+
+void cli_print_command(FILE *stream, const char *text)
+{
+    enum { FIRST = 2, INDENT = 4 };
+    fprintf(stream, "%*s", FIRST, "");
+    if (columns_of(stream) > 0)
+        print_words(stream, INDENT, FIRST, text, " \\");
+    else
+        fprintf(stream, "%s\n", text);
 }
 
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
 {
-    const bool is_narrow = line_width(stream) - columns - 3 < LEAST_COLUMNS; /* then every text stands below its name */
-    const int indent = is_narrow ? NARROW_INDENT : columns + 3;
+    const int width = line_width(stream);
+    const bool is_narrow = width - columns - 3 < LEAST_COLUMNS; /* then every text stands below its name */
+    const int indent = !is_narrow ? columns + 3 : width - NARROW_INDENT < LEAST_COLUMNS ? LEAST_INDENT + 2 : NARROW_INDENT;
+    if ((int)strlen(name) + LEAST_INDENT >= width) {
+        cli_print_text(stream, LEAST_INDENT, indent, name + strspn(name, " "));
+        cli_print_text(stream, indent, indent, text);
+        return;
+    }
     const int size = fprintf(stream, "  %s", name); /* two spaces at least before the text */
     const int used = size < indent ? size + fprintf(stream, "%*s", indent - size, "") : fprintf(stream, "\n%*s", indent, "") - 1;
-    print_words(stream, indent, used, text);
+    print_words(stream, indent, used, text, "");
 }

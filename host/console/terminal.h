@@ -17,6 +17,9 @@ int cli_print_line(FILE *stream, const char *text, size_t size, int columns);
  * `indent`. */
 void cli_print_text(FILE *stream, int first, int indent, const char *text);
 
+/* A command to be typed, behind two spaces; on a terminal in lines of its width that end in a backslash. */
+void cli_print_command(FILE *stream, const char *text);
+
 /* "  NAME  what it is" to the stream, the text from column `columns` + 3 on in lines of that width, below a longer name. */
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
 
