@@ -38,6 +38,8 @@ static int lanes_of(const clf_context *context)
 enum { MOST_TILES = 3 };
 static const clf_tile emulated_tiles[MOST_TILES] = {{{2, 1, 1, 2, 32, 1}}};
 static const clf_tile nvidia_tiles[MOST_TILES] = {{{2, 4, 4, 4, 32, 2}}, {{2, 2, 4, 4, 32, 2}}, {{2, 2, 2, 2, 32, 2}}};
+/* Larger tiles spill registers on compute capability 7.5. */
+static const clf_tile turing_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 2}}, {{2, 2, 4, 2, 32, 2}}, {{2, 2, 2, 2, 32, 2}}};
 static const clf_tile nvidia_split_tiles[MOST_TILES] = {{{2, 4, 2, 2, 32, 2}}, {{2, 2, 2, 2, 32, 2}}};
 static const clf_tile amd_tiles[MOST_TILES] = {{{2, 4, 4, 4, 32, 1}}, {{2, 2, 4, 4, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
 static const clf_tile amd_split_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
@@ -54,6 +56,7 @@ static const clf_tile *tiles_for(const clf_context *context, const matrix_varian
     case CLFI_MATRIX_AMD_CDNA: return of->is_split ? amd_split_tiles : amd_tiles;
     case CLFI_MATRIX_INTEL_16:
     case CLFI_MATRIX_INTEL_8: return of->is_split ? intel_split_tiles : intel_tiles;
+    case CLFI_MATRIX_NVIDIA_F16: return of->is_split ? nvidia_split_tiles : turing_tiles;
     default: return of->is_split ? nvidia_split_tiles : nvidia_tiles;
     }
 }

@@ -37,6 +37,21 @@ def gemv(storage, columns, reads):
             "-DWG=64", "-DHAS_SUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
 
 
+def matrix(unit, waves, blocks, parts, buffers):
+    """As host/kernel/gemm_matrix.c chooses: float rows of both operands, waves and blocks down and across."""
+    macros = {"UNIT": unit, "IS_EMULATED": 0, "WAVES_M": waves[0], "WAVES_N": waves[1], "BLOCKS_M": blocks[0], "BLOCKS_N": blocks[1],
+              "SLICE": 32, "BUFFERS": buffers, "A_PARTS": parts, "B_PARTS": parts, "TOTAL_EVERY": 4 if parts == 2 else 0,
+              "OFFSET_T": "uint", "IS_A_K_INNER": 1, "IS_B_K_INNER": 1, "A_READS": "ALIGNED_VECTORS", "B_READS": "ALIGNED_VECTORS",
+              "B_FORM": "B_ROWS", "C_VECTOR": 1}
+    own = [option for option in (*RESULT, *typed("B")) if not option.startswith(("-DSTORE_A", "-DSTORE_B"))]
+    return [*own, *(f"-D{name}={value}" for name, value in macros.items())]
+
+
+def matrix_peak(unit, blocks):
+    return [f"-DUNIT={unit}", "-DIS_EMULATED=0", "-DWAVES=4", f"-DBLOCKS_M={blocks[0]}", f"-DBLOCKS_N={blocks[1]}"]
+
+
+MATRIX_LANES = {"NVIDIA_F16": 32, "NVIDIA_BF16": 32, "AMD_GFX11": 32, "INTEL_8": 8}
 STORED = {"f32": "float", "f16": "half", "bf16": "ushort"}
 GEMV_RULES = {"amd": {"least": {"threads": 4, "fma": 0.4, "wide_loads": 0.85, "flight": 3}},
               "nvidia": {"least": {"threads": 6, "wide_loads": 0.8, "flight": 3}}, "intel": {"least": {"wide_loads": 0.85}}}
@@ -120,6 +135,21 @@ KERNELS = [
         ("few rows against a weight that is not aligned", "f32", 2, "VECTORS", GEMV_RULES_UNALIGNED),
         ("few rows against a weight of float16", "f16", 2, "ALIGNED_VECTORS", GEMV_RULES),
         ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
+    # Matrix instructions in the loop over slices, which also has the loads of the last, shorter slice.
+    *((f"product on a matrix unit, {title}", "gemm_matrix.cl", "gemm_matrix", matrix(unit, waves, blocks_of_wave, parts, buffers),
+       {target: {"least": {"matrix": least}, "most": {"registers": registers}}})
+      for title, target, unit, waves, blocks_of_wave, parts, buffers, least, registers in (
+          ("medium", "nvidia_sm75", "NVIDIA_F16", (2, 4), (4, 2), 1, 2, 0.16, 192),
+          ("high", "nvidia_sm75", "NVIDIA_F16", (2, 4), (2, 2), 2, 2, 0.19, 224),
+          ("medium", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
+          ("high", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
+          ("medium", "intel_dg2", "INTEL_8", (2, 8), (2, 2), 1, 1, 0.03, 128),
+          ("high", "intel_dg2", "INTEL_8", (2, 4), (2, 2), 2, 1, 0.03, 128))),
+    *(("peak of a matrix unit", "peak_matrix.cl", "peak_matrix", matrix_peak(unit, blocks_of_wave),
+       {target: {"least": {"matrix": least}, "most": {"registers": 128}}})
+      for target, unit, blocks_of_wave, least in (
+          ("nvidia_sm75", "NVIDIA_F16", (4, 2), 0.8), ("nvidia_sm90", "NVIDIA_BF16", (4, 2), 0.8),
+          ("amd_gfx1100", "AMD_GFX11", (4, 2), 0.6), ("intel_dg2", "INTEL_8", (2, 1), 0.5))),
     *((f"few rows against quantised blocks, {title}", "gemm_blocks.cl", "gemm_blocks",
        blocks(number),
        {"amd": {"least": {"fma": 0.16}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.17}, "most": {"loads": nvidia}},
@@ -158,6 +188,9 @@ def measure(target, file, kernel, options, rules):
 def group_of(options):
     """Work-items of a group."""
     value = dict(option[2:].split("=", 1) for option in options if "=" in option)
+    if "UNIT" in value:
+        waves = int(value["WAVES"]) if "WAVES" in value else int(value["WAVES_M"]) * int(value["WAVES_N"])
+        return waves * MATRIX_LANES[value["UNIT"]]
     return int(value["WG"]) if "WG" in value else \
         int(value.get("WG_M", value.get("ITEMS_Q"))) * int(value.get("WG_N", value.get("ITEMS_K")))
 

@@ -125,8 +125,10 @@ class Nvidia:
 
     def compile(self, source, options, work):
         out = os.path.join(work, "kernel.ptx")
-        # clang 15 knows architectures up to sm_86; what it writes for sm_75 is valid input for every later one.
-        good, log = run([self.tool, "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_75", "-Xclang",
+        # clang 15 knows architectures up to sm_86; what it writes for sm_75 is valid input for every later one. Products of bfloat16
+        # are instructions from sm_80 on.
+        written_for = "sm_80" if "-DUNIT=NVIDIA_BF16" in options else "sm_75"
+        good, log = run([self.tool, "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", written_for, "-Xclang",
                          "-target-feature", "-Xclang", "+ptx70", *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode",
                          "-Xclang", self.library, "-S", *options, source, "-o", out])
         if not good or not self.ptxas:

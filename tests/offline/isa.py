@@ -171,7 +171,9 @@ def parse(target, body):
 
 
 def kind(target, op, rest):
-    """pipe of an instruction: fma, valu, salu, lds, vmem, branch, barrier, wait, trans"""
+    """pipe of an instruction: fma, matrix, valu, salu, lds, vmem, branch, barrier, wait, trans"""
+    if re.match(r"v_(wmma|mfma)_|HMMA|dpas", op):
+        return "matrix"
     if target.startswith("gfx"):
         if op.startswith("v_"):
             if re.search(r"v_dual_fmac?_f32|v_dual_fma", op):
@@ -339,7 +341,7 @@ def hot_loop(target, items):
         return None
     def score(h):
         ops = [kind(target, op, rest) for k, op, rest in code_of(items, blocks, loops[h]) if k == "op"]
-        return (ops.count("fma"), -len(ops))
+        return (ops.count("matrix"), ops.count("fma"), -len(ops))
     h = max(inner, key=score)
     around = [o for o in loops if o != h and loops[h] < loops[o]]
     outer = min(around, key=lambda o: len(loops[o])) if around else None
@@ -479,6 +481,9 @@ def in_flight(name, items):
     return most
 
 
+PIPES = ("fma", "matrix", "valu", "salu", "lds", "vmem", "smem", "branch", "barrier", "trans", "wait")
+
+
 def is_send(op):
     return op.split(".")[0] in ("send", "sends", "sendc", "load")
 
@@ -552,9 +557,12 @@ def measure(target, file, kernel, options):
         raise Broken("no loop found")
     items = [item for item in loop[0] if item[0] == "op"]
     counts, moved, _ = tally(name, items, out["lanes"])
-    if not counts["fma"]:
+    if not counts["fma"] and not counts["matrix"]:
         raise Broken("the loop has no multiply-adds")
     out["counts"] = dict(counts)
+    if counts["matrix"]:
+        out["matrix"] = counts["matrix"] / sum(count for pipe, count in counts.items() if pipe in PIPES and pipe != "wait")
+        return out
     if target.startswith("amd"):
         out["fma"] = multiply_adds(counts) / (counts["fma"] + counts["valu"] + counts["trans"])
     elif target.startswith("nvidia"):
