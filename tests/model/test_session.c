@@ -316,11 +316,75 @@ static void test_decoders_in_two_threads(void **state)
     clf_context_destroy(second);
 }
 
+/* A session of a language model and the tokens that it makes. */
+typedef struct writer {
+    clf_model *model;
+    clf_context *context;
+    int32_t ids[8];
+    size_t count;
+    char failure[512];
+} writer;
+
+static int take_token(void *user, const clf_generated *step)
+{
+    writer *w = user;
+    if (w->count < COUNT(w->ids))
+        w->ids[w->count++] = step->token;
+    return 0;
+}
+
+static void *write_text(void *argument)
+{
+    writer *w = argument;
+    clf_session *session = NULL;
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    params.max_tokens = 5;
+    clf_status st = clf_session_create(w->model, w->context, &session);
+    if (st == CLF_OK)
+        st = clf_session_generate(session, &(clf_text){"the cat sat on", 14}, 1, &params, take_token, w);
+    if (st != CLF_OK)
+        snprintf(w->failure, sizeof w->failure, "%s", clf_last_error());
+    clf_session_destroy(session);
+    return NULL;
+}
+
+/* Eight sessions of one language model, made and destroyed by their threads again and again, write the same tokens: PoCL 3.1 ends the
+ * process where launches of several queues meet (runtime/queue_order.h). CLF_TEST_ROUNDS: how often; 20. */
+static void test_eight_write(void **state)
+{
+    enum { WRITERS = 8 };
+    clf_context *context = *state;
+    const char *const given = getenv("CLF_TEST_ROUNDS");
+    const int rounds = given ? atoi(given) : 20;
+    writer first = {.context = context}, writers[WRITERS];
+    pthread_t threads[WRITERS];
+    CHECK_OK(clf_model_open(context, CLF_TEST_DATA "/generation/llama", NULL, &first.model));
+    write_text(&first);
+    CHECK(!first.failure[0] && first.count >= 5, "%zu tokens: %s", first.count, first.failure);
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < WRITERS; i++) {
+            writers[i] = (writer){.model = first.model};
+            CHECK_OK(clf_context_create_shared(context, &writers[i].context));
+        }
+        for (int i = 0; i < WRITERS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, write_text, &writers[i]), 0);
+        for (int i = 0; i < WRITERS; i++) {
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+            CHECK(!writers[i].failure[0], "round %d, thread %d: %s", round, i, writers[i].failure);
+            assert_int_equal(writers[i].count, first.count);
+            assert_memory_equal(writers[i].ids, first.ids, first.count * sizeof *first.ids);
+            clf_context_destroy(writers[i].context);
+        }
+    }
+    clf_model_destroy(first.model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_threads), cmocka_unit_test(test_model_goes_first), cmocka_unit_test(test_foreign_context),
         cmocka_unit_test(test_reload),      cmocka_unit_test(test_described),        cmocka_unit_test(test_decoders_in_two_threads),
+        cmocka_unit_test(test_eight_write),
     };
     return cmocka_run_group_tests_name("model.session", tests, device_setup, device_teardown);
 }
