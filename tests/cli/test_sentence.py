@@ -251,6 +251,8 @@ def check_settings(folder):
     write(truncate_dim=500)
     if not near(rows_of(directory), whole):
         fail("truncate_dim 500", rows_of(directory))
+    write(model_type=None)
+    refused((directory,), 1, 'model_type is null: expected "SentenceTransformer" or "CrossEncoder"')
     write(model_type="SparseEncoder")
     refused((directory,), 1, 'model_type "SparseEncoder": expected "SentenceTransformer" or "CrossEncoder"')
     write(truncate_dim="5")
