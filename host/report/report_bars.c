@@ -142,9 +142,9 @@ static const char *order_of_all(const clfi_report_data *data, const clfi_report_
     return order;
 }
 
-static void draw_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top)
+static void draw_head(clfi_markup *m, const clfi_report_data *data, const char *order, double top)
 {
-    draw_text(m, "head", BAR, top + 12, order_of_all(data, op));
+    draw_text(m, "head", BAR, top + 12, order);
     draw_text(m, "head end", VALUE, top + 12, "median");
     if (data->device_count > 1)
         draw_text(m, "head end", TIMES, top + 12, "\u00d7 slowest");
@@ -153,20 +153,22 @@ static void draw_head(clfi_markup *m, const clfi_report_data *data, const clfi_r
     clfi_markup_raw(m, "\n");
 }
 
-double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top)
+double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top, bool *out_has_order)
 {
-    draw_head(m, data, op, top);
+    const char *order = order_of_all(data, op);
+    *out_has_order = *order != '\0';
+    draw_head(m, data, order, top);
     return HEAD;
 }
 
-double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top)
+double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top, bool has_order)
 {
     const double scale = block_scale(data, work), start = top + BLOCK;
     double y = start;
     clfi_markup_format(m, "<text class=\"mono strong\" x=\"0\" y=\"%.1f\">", top + 16);
     clfi_markup_escape_middle(m, work->workload->id, 110);
     clfi_markup_raw(m, "</text>\n");
-    if (!*order_of_all(data, &data->ops[work->op]))
+    if (!has_order)
         draw_text(m, "head end", CLFI_FIGURE_WIDTH, top + 16, order_of(data, work));
     for (size_t d = 0; d < data->device_count; d++)
         y += draw_device(m, data, work, d, scale, y) ? LINE : 0;

@@ -109,11 +109,12 @@ static void write_bars(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_raw(m, " <small>");
     clfi_markup_escape(m, op->suite, 0);
     clfi_markup_raw(m, "</small></h3>\n<figure>\n");
-    double height = clfi_report_bars_head(&head, data, op, 0);
+    bool has_order;
+    double height = clfi_report_bars_head(&head, data, op, 0, &has_order);
     add_picture(m, &head, height);
     for (size_t i = op->first; i < op->first + op->count; i++) {
         clfi_markup bars = CLFI_MARKUP_INIT;
-        height = clfi_report_bars(&bars, data, &data->works[i], 0);
+        height = clfi_report_bars(&bars, data, &data->works[i], 0, has_order);
         add_picture(m, &bars, height);
     }
     clfi_markup_raw(m, "</figure>\n");

@@ -22,9 +22,10 @@ double clfi_report_roofline(clfi_markup *m, const clfi_report_data *data, size_t
 double clfi_report_roofline_list(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
 bool clfi_report_has_roofline(const clfi_report_data *data, size_t device);
 
-/* The heads of an op's columns, and the bars of one of its workloads, one per device; both return their height. */
-double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top);
-double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top);
+/* The heads of an op's columns, and the bars of one of its workloads, one per device; both return their height. has_order: the head says
+ * whether less or more is better; false: each workload says it, because they differ. */
+double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top, bool *out_has_order);
+double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top, bool has_order);
 
 /* Places labels of points so that they cover neither points nor each other. */
 typedef struct clfi_label {

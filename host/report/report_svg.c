@@ -13,9 +13,10 @@ static double write_bars(clfi_markup *m, const clfi_report_data *data, double y)
         clfi_markup_escape(m, data->ops[i].name, 80);
         clfi_markup_raw(m, "</text>\n");
         y += HEADING;
-        y += clfi_report_bars_head(m, data, &data->ops[i], y);
+        bool has_order;
+        y += clfi_report_bars_head(m, data, &data->ops[i], y, &has_order);
         for (size_t w = data->ops[i].first; w < data->ops[i].first + data->ops[i].count; w++)
-            y += clfi_report_bars(m, data, &data->works[w], y);
+            y += clfi_report_bars(m, data, &data->works[w], y, has_order);
         y += GAP;
     }
     return y;
