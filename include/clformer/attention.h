@@ -45,11 +45,12 @@ CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_para
  * = 0 gives zeros.
  * f32 arithmetic. Masking is exact: a masked key has weight 0 and no effect, whatever its rows of k and v hold; a usable score of NaN or
  * +inf makes the query's output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance
- * is computed from differences, so large q and k near each other lose nothing. Asking for the weights does not change the output by more
- * than rounding, but where a sum of weights, the largest as 1, times values leaves float32's range: without them it is infinite (|v| of
- * 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena (scores only where weights, dropout, a bias or another
- * score than dot and bilinear need them; never [B,Q,K,h]). params NULL = defaults. INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or
- * "E_VALUE"): operands that do not fit, a missing or superfluous weight of the score, dropout outside [0,1). */
+ * is computed from differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding
+ * alone, with one exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's
+ * range, the output is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena (scores only
+ * where weights, dropout, a bias or another score than dot and bilinear need them; never [B,Q,K,h]). params NULL = defaults.
+ * INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"): operands that do not fit, a missing or superfluous weight of the
+ * score, dropout outside [0,1). */
 CLF_API CLF_NODISCARD clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                const clf_attention_params *params, clf_tensor *out);
 

@@ -42,10 +42,10 @@ typedef struct clf_classify_params {
 #define CLF_CLASSIFY_PARAMS_INIT {.size = sizeof(clf_classify_params)}
 CLF_API CLF_NODISCARD clf_status clf_classify_params_default(clf_classify_params *out, size_t size); /* clformer.h: options */
 
-/* logits[i*n + k] of label k for text i, n = clf_model_label_count: Wo f(Wd p + bd) + bo (with a layer norm after f in ModernBERT), p the
- * first token's last vector or the mean of all, as the family has it. scores: the same shape, softmax, sigmoid or logit by
- * clf_model_problem; NULL = not wanted. Texts are packed as clf_session_embed does; a text's result depends on its batch only by rounding.
- * params NULL = defaults; stats may be NULL. Synchronous.
+/* logits[i*n + k] is that of label k for text i, n = clf_model_label_count. It is Wo f(Wd p + bd) + bo, in ModernBERT with a layer norm
+ * after f. p is the first token's last vector or the mean of all, as the family has it. scores: the same shape, softmax, sigmoid or logit
+ * by clf_model_problem; NULL = not wanted. Texts are packed as clf_session_embed does; a text's result depends on its batch only by
+ * rounding. params NULL = defaults; stats may be NULL. Synchronous.
  * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens; tokens outside the vocabulary or its types,
  * or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: the model has no head
  * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite, also when its batch is computed

@@ -51,17 +51,17 @@ typedef struct clf_context_params {
     int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
     clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */
     void *log_user;
-    double launch_ms; /* milliseconds that a launch may take by its estimate: longer ones are cut into pieces, and the queue is flushed
-                         between them, so that a desktop on the same GPU is drawn and its driver does not take it for stuck. 0:
+    double launch_ms; /* milliseconds that a launch may take by its estimate. Longer ones are cut into pieces, and the queue is flushed
+                         between them. So a desktop on the same GPU is drawn, and its driver does not take the GPU for stuck. 0:
                          $CLF_LAUNCH_MS (0 there: no bound), else 100 on GPUs that share the host's memory, 500 on others, no bound on
                          CPUs; below 0: no bound */
     int recovers;     /* nonzero: after a loss of the device, calls on sessions open it again, load the weights of their models again,
                          and repeat the void work. They fail if it is lost again meanwhile. The caller's tensors, searches and tokens of
                          sequences on this context are void all the same. 0: calls end with CLF_DEVICE_LOST. Contexts made from others
                          or from a caller's cl_context do not recover */
-    int background;   /* above 0: others on the device come first. launch_ms is halved, each piece of a launch has ended before the next
-                         enters the queue, and the queue has a low priority where the driver has cl_khr_priority_hints, and a low clock
-                         and power where it has cl_khr_throttle_hints (a caller's queue stays as it is). Threads of drivers for CPUs have
+    int background;   /* above 0: others on the device come first. launch_ms is halved, and each piece of a launch has ended before the
+                         next enters the queue. The queue has a low priority where the driver has cl_khr_priority_hints, and a low clock
+                         and power where it has cl_khr_throttle_hints. A caller's queue stays as it is. Threads of drivers for CPUs have
                          the priority of the thread that first calls OpenCL. 0: $CLF_BACKGROUND (1; unset or 0: no); below 0: no */
 } clf_context_params;
 
@@ -72,8 +72,8 @@ CLF_API CLF_NODISCARD clf_status clf_context_params_default(clf_context_params *
  * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */
 CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *params, clf_context **out);
 
-/* A second context on the device of `with`: a queue and temporary memory of its own, the same cl_context, kernels built once for both, and
- * the settings of `with` (its log function is then called by both threads). So two threads, each with one of them, use one copy of a
+/* A second context on the device of `with`. It has a queue and temporary memory of its own. It shares the cl_context, the kernels, and the
+ * settings of `with`, whose log function is then called by both threads. So two threads, each with one of them, use one copy of a
  * model's weights: clf_session_create. `with` may be in use by another thread meanwhile, and may be destroyed first. DEVICE: the driver
  * refused. */
 CLF_API CLF_NODISCARD clf_status clf_context_create_shared(const clf_context *with, clf_context **out);

@@ -24,9 +24,9 @@ typedef struct clf_sequence clf_sequence;
  * The device finds the largest logits, and the host reads these alone. The host reads all logits of a token where there is a penalty, where
  * the model's files forbid or force tokens there, and for chance without a top_k below 1024 and without a top_p below 1.
  *
- * With several beams whole texts are compared instead: each step keeps the so many most probable beginnings, and the text whose sum of
- * log p, divided by its number of tokens to the power of length_penalty, is largest is told when its search is over, which is when
- * early_stopping has it so (both as the model's files say, 1 and false where they don't). */
+ * With several beams whole texts are compared instead. Each step keeps the most probable beginnings, as many as there are beams. A text's
+ * score is its sum of log p divided by (its number of tokens)^length_penalty, and the text with the largest score is told once the search
+ * is over. early_stopping says when that is. Both settings are those of the model's files, 1 and false where they have none. */
 typedef struct clf_generate_params {
     size_t size;          /* sizeof(clf_generate_params) */
     size_t max_tokens;    /* longest text */
@@ -136,11 +136,11 @@ typedef struct clf_sequence_tokens {
     size_t count; /* at least 1 */
 } clf_sequence_tokens;
 
-/* Gives tokens to `count` sequences of the session, each of them once: prompts, single steps, or some of both, which run together.
- * logits, in the host's memory, are of the token that would come next: with is_all 0 [count, V] behind each sequence's last token, else
- * [tokens, V] behind each token given, in the order of the inputs (V: clf_model_info.vocabulary). Synchronous. INVALID_ARGUMENT names the
- * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
- * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
+/* Gives tokens to `count` sequences of the session, each of them once: prompts, single steps, or some of both, which run together. logits,
+ * in the host's memory, are of the token that would come next, V = clf_model_info.vocabulary. With is_all 0 they are [count, V], behind
+ * each sequence's last token, else [tokens, V], behind each token given. They have the order of the inputs. Synchronous. INVALID_ARGUMENT
+ * names the input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source
+ * where one is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
  * failure every sequence has the tokens that it had before; after DEVICE_LOST it has none (clf_context_params.recovers: once the session is
  * used again, else for ever). */
 CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count,

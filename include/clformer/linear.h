@@ -22,8 +22,8 @@ typedef struct clf_gemm_params {
 CLF_API CLF_NODISCARD clf_status clf_gemm_params_default(clf_gemm_params *out, size_t size); /* clformer.h: options */
 
 /* c[..., m, n] = f(alpha sum_k a[..., m, k] b[..., k, n] + bias[n]) + residual[..., m, n].
- * a [..., M, K], b [..., K, N], c [..., M, N]: f32, f16 or bf16 each, any strides, at most 4 leading (batch) dimensions, equal in c and
- * equal or 1 in a and b. K = 0 sums nothing. c must overlap no input. Sums in f32; the error of sum_k is that of the context's
+ * a [..., M, K], b [..., K, N], c [..., M, N]: f32, f16 or bf16 each, any strides. There are at most 4 leading (batch) dimensions; those
+ * of a and b are 1 or c's. K = 0 sums nothing. c must overlap no input. Sums in f32; the error of sum_k is that of the context's
  * precision (clf_precision). Enqueued. params NULL = defaults.
  * INVALID_ARGUMENT: ranks, shapes or dtypes. UNSUPPORTED: no engine for this case (a forced one). */
 CLF_API CLF_NODISCARD clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor *b, const clf_gemm_params *params,

@@ -58,11 +58,12 @@ typedef struct clf_model_params {
 #define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}
 CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out, size_t size); /* clformer.h: options */
 
-/* Loads the model at `path`: a GGUF file of a language model, or a Hugging Face or sentence-transformers directory of BERT, DistilBERT,
- * RoBERTa, XLM-RoBERTa, CamemBERT, MPNet, Nomic BERT or ModernBERT, or of a language model or an encoder-decoder (generate.h), by
- * config.json's model_type: config.json, model.safetensors (f32, f16 or bf16; or the shards of model.safetensors.index.json), what
- * clf_tokenizer_open reads, and where present modules.json (Transformer, Pooling, Dense, LayerNorm, Normalize) with the folders that it
- * names, sentence_bert_config.json, config_sentence_transformers.json. A LoRA adapter (adapter_config.json, adapter_model.safetensors)
+/* Loads the model at `path`: a GGUF file of a language model, or a Hugging Face or sentence-transformers directory. By config.json's
+ * model_type that is BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, MPNet, Nomic BERT or ModernBERT, or a language model or an
+ * encoder-decoder (generate.h). Of a directory it reads config.json, model.safetensors (f32, f16 or bf16; or the shards of
+ * model.safetensors.index.json), and what clf_tokenizer_open reads. Where they are present it reads modules.json (Transformer, Pooling,
+ * Dense, LayerNorm, Normalize) with the folders that it names, sentence_bert_config.json and config_sentence_transformers.json. A LoRA
+ * adapter (adapter_config.json, adapter_model.safetensors)
  * is merged into the weights as peft's merge_and_unload does; a directory of an adapter alone names the model's in
  * base_model_name_or_path, which has the files that it lacks. On devices that share the host's memory, weights are used where the file
  * is mapped; the directory must not change while the model lives. params NULL: the defaults. The model keeps the context alive. *out:
@@ -99,8 +100,8 @@ typedef struct clf_memory_plan {
     int64_t context;           /* of a single text: room, at most `positions` */
 } clf_memory_plan;
 
-/* The plan of the model at `path` on the context's device, from its configuration and the sizes of its tensors: no weight is read, and
- * it may be a model that does not fit (clf_model_open then says OUT_OF_MEMORY). params NULL = defaults. Other statuses as
+/* The plan of the model at `path` on the context's device, from its configuration and the sizes of its tensors. No weight is read. It may
+ * be a model that does not fit (clf_model_open then says OUT_OF_MEMORY). params NULL = defaults. Other statuses as
  * clf_model_open. */
 CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, const char *path, const clf_model_params *params,
                                                       clf_memory_plan *out);
@@ -108,9 +109,9 @@ CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, cons
 /* The plan that the model was opened with; borrowed; NULL for NULL. Calls that run another number of texts together count their own. */
 CLF_API const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model);
 
-/* Prompts of config_sentence_transformers.json: how many, the name of prompt `index` (NULL outside), the text of a name (NULL: none such),
- * the name of the one that embeddings, or a cross-encoder's queries, use where none is asked for (NULL: none). Borrowed from the model; 0
- * and NULL for a NULL model. */
+/* Prompts of config_sentence_transformers.json: how many there are, the name of prompt `index` (NULL outside), and the text of a name
+ * (NULL: none such). The default is the one that embeddings, or a cross-encoder's queries, use where none is asked for (NULL: none).
+ * Borrowed from the model; 0 and NULL for a NULL model. */
 CLF_API size_t clf_model_prompt_count(const clf_model *model);
 CLF_API const char *clf_model_prompt_name(const clf_model *model, size_t index);
 CLF_API const char *clf_model_prompt(const clf_model *model, const char *name);
