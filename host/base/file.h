@@ -43,8 +43,8 @@ size_t clfi_line_length(const clf_str *line);
  * links loop. */
 clf_status clfi_path_follow(const char *path, char **out);
 
-/* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
- * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
+/* Whether something bears the name. Only a name that is not there is absent, so that no file which someone put there is passed over. IO: a
+ * link leads nowhere, a folder may not be searched, or the system cannot tell. */
 clf_status clfi_file_exists(const char *path, bool *out);
 
 /* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name, or `directory` is none (but a file, which may hold a
@@ -95,8 +95,8 @@ bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRI
 clf_status clfi_atomic_complete(clf_atomic_file *file);
 clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; closes in any case */
 
-/* Two outputs that belong together: both are complete before the first gets its name (a file before a pipe or device, which cannot be taken
- * back), and where one cannot get it, the other gives its own back. Closes both in any case. */
+/* Two outputs that belong together. Both are complete before the first gets its name. A file gets it before a pipe or device, which cannot
+ * be taken back. Where one cannot get its name, the other gives its own back. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
 void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also a complete one; no-op after commit */
 

@@ -10,7 +10,7 @@
 /* id (place in the list), name, platform, vendor, driver, OpenCL C, type, sizes, extensions; NULL: no memory. */
 json_t *clfi_device_facts(const clf_device *device);
 
-/* Facts that only an open device has, after its engines were chosen: whether the choices of clformer tune or those of a first use
+/* Facts that only an open device has, after its engines were chosen. They are whether the choices of clformer tune or those of a first use
  * (op/tuned.h) are in use, and CLBlast's parameters ("default", or an object by kernel). OUT_OF_MEMORY. */
 clf_status clfi_device_tuning(const clf_context *context, json_t **out);
 

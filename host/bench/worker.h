@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that holds one device. The program itself never touches OpenCL while it measures: a driver that crashes or hangs loses the
- * row it was asked for, drivers that share libraries do not meet, and memory is counted device by device.
+/* The process that holds one device. The program itself never touches OpenCL while it measures. So a driver that crashes or hangs loses
+ * only the row that it was asked for. Drivers that share libraries do not meet, and memory is counted device by device.
  *
  * Requests and replies are JSON objects; every reply has "status" (a clf_status) and "reason".
  *   {"do": "list", "device": selector or null}       -> "devices": [description], "selected": [index], "notes": [text]

@@ -228,8 +228,8 @@ static clf_status take_sample(const clfi_workload *workload, void *state, size_t
     return CLF_OK;
 }
 
-/* A sample of the host's time without the events of kernels, which take some drivers as long as launches do (NVIDIA's: 5 us a launch, 12
- * with them), and one run with them for the device's. */
+/* A sample of the host's time, without the events of kernels, and one run with them for the device's time. Events take some drivers as long
+ * as launches do: NVIDIA's needs 5 us a launch, and 12 with them. */
 static clf_status take_both(server *s, const clfi_workload *workload, void *state, size_t runs, clfi_sample *out)
 {
     clf_profile *const profile = s->context->profile;

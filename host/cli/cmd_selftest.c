@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer selftest: is this device's arithmetic right? Every op of the self-test's catalogue is verified as the benchmarks verify theirs,
- * against double precision on the host: with the engine that the library chooses, then with each engine of the op by name. */
+ * against double precision on the host. The engine that the library chooses comes first, then each engine of the op by name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF checkpoints (llama.cpp's model files), versions 2 and 3, little-endian: strict reading in place.
- * Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is "GGUF", a version, the numbers of tensors and of metadata
- * keys, the metadata (key, type, value), a description of each tensor (name, sizes, weight type, offset), and the data from the next
+/* GGUF checkpoints (llama.cpp's model files), versions 2 and 3, little-endian: strict reading in place. Format:
+ * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is "GGUF", a version, the numbers of tensors and of metadata keys, and
+ * the metadata (key, type, value). Then come a description of each tensor (name, sizes, weight type, offset), and the data from the next
  * multiple of the alignment on. */
 #ifndef CLFI_IO_GGUF_H
 #define CLFI_IO_GGUF_H
@@ -73,11 +73,12 @@ typedef struct clf_gguf_tensor {
 typedef struct clf_gguf clf_gguf;
 
 /* Maps the file and checks all of it but the values of numbers: magic, version, counts against the file's size, keys, types, strings, array
- * lengths, alignment, names, sizes, that tensors hold whole blocks and lie one after the other inside the file. Each fault is a FORMAT
- * error that names the file, the key or tensor, what was expected and found. The first part of a model that was split into several files
- * (NAME-00001-of-00005.gguf) opens the others as well, which lie beside it. UNSUPPORTED: version 1, big-endian files, arrays of arrays, a
- * weight type that is not in base/weight_type.h, another part than the first. NOT_FOUND: no such file, or no such part. FORMAT also: parts
- * of different models, other counts of parts or tensors than the files say, a tensor in two parts. Release with clfi_gguf_close. */
+ * lengths, alignment, names and sizes. Tensors have to hold whole blocks and lie one after the other inside the file. Each fault is a
+ * FORMAT error that names the file, the key or tensor, what was expected and found. The first part of a model that was split into several
+ * files (NAME-00001-of-00005.gguf) opens the others as well, which lie beside it. UNSUPPORTED: version 1, big-endian files, arrays of
+ * arrays, a weight type that is not in base/weight_type.h, another part than the first. NOT_FOUND: no such file, or no such part. FORMAT
+ * also: parts of different models, other counts of parts or tensors than the files say, a tensor in two parts. Release with
+ * clfi_gguf_close. */
 clf_status clfi_gguf_open(const char *path, clf_gguf **out);
 
 /* The same checks on size bytes of memory, borrowed until close. `name` stands for the path in messages. UNSUPPORTED also: a part of a

@@ -14,11 +14,11 @@
 
 enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
 
-/* Parses text[0..size), which need not end with NUL, as Python's json module reads it: RFC 8259, and beyond it NaN, Infinity and -Infinity,
- * keys that come twice (the last counts), and escapes of lone surrogates, which become U+FFFD. Any value may be the root. A byte order mark
- * of UTF-8 is left out. An integer outside int64 becomes a real number, and a number outside double an infinity. Real numbers may thus
- * be infinite or NaN: readers check their range. Refused with FORMAT "<name>: line L, column C: ...": syntax errors, text after the
- * value, bytes that are not UTF-8, U+0000 in a key (it may stand in a string value), nesting deeper than CLFI_JSON_MAX_DEPTH; and
+/* Parses text[0..size), which need not end with NUL, as Python's json module reads it. Beyond RFC 8259 it takes NaN, Infinity and
+ * -Infinity, keys that come twice (the last counts), and escapes of lone surrogates, which become U+FFFD. Any value may be the root. A byte
+ * order mark of UTF-8 is left out. An integer outside int64 becomes a real number, and a number outside double an infinity. Real numbers
+ * may thus be infinite or NaN: readers check their range. Refused with FORMAT "<name>: line L, column C: ...": syntax errors, text after
+ * the value, bytes that are not UTF-8, U+0000 in a key (it may stand in a string value), nesting deeper than CLFI_JSON_MAX_DEPTH; and
  * UTF-16 and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
 
@@ -29,8 +29,8 @@ clf_status clfi_json_parse_line(const char *text, size_t size, const char *name,
 clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out);
 
 /* Appends the value as json_dumps writes it with these flags, and numbers that are not finite as Python does, so that clfi_json_parse reads
- * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL, and where an allocation of the
- * thread's JSON values has failed since the last call: those who make a value need not check each of its parts. */
+ * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL, and where an allocation of the thread's JSON
+ * values has failed since the last call. So those who make a value need not check each of its parts. */
 clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, clf_str *out);
 
 /* Appends the object text[0..size), which clfi_json_parse has read, without the member `key`, as RFC 8259 has it: numbers with the digits

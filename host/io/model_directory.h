@@ -20,9 +20,9 @@ enum { CLFI_MODULE_PATH_BYTES = 128 };
  * "." and "./". FORMAT: any other path, such as "../x", "/x" and "a/b". */
 clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
 
-/* The directory with the network's config.json, its weights and its tokenizer, newly allocated: `directory` itself, or the one in it that
- * modules.json gives for a first module that is a Transformer ("0_Transformer", as older versions of sentence-transformers wrote it).
- * What is wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
+/* The directory with the network's config.json, its weights and its tokenizer, newly allocated. It is `directory` itself, or the one in it
+ * that modules.json gives for a first module that is a Transformer ("0_Transformer" in older versions of sentence-transformers). What is
+ * wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
 clf_status clfi_network_directory(const char *directory, char **out);
 
 /* The object of sentence_bert_config.json in the network's directory, or of the other names that the file has had, in the order in which

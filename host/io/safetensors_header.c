@@ -49,8 +49,8 @@ static clf_status locate(const clf_file_map *map, header_view *out)
     return CLF_OK;
 }
 
-/* A tensor's shortest entry takes 50 bytes and three brackets. Far more brackets than that cannot be a header, and the parsed form of
- * an empty array takes 50 times its text, a tensor without elements 20 times: refused before a hostile file makes gigabytes of it. */
+/* A tensor's shortest entry takes 50 bytes and three brackets. Far more brackets than that cannot be a header. The parsed form of an empty
+ * array takes 50 times its text, and that of a tensor without elements 20 times. So such a file is refused before it becomes gigabytes. */
 static clf_status check_brackets(const header_view *view)
 {
     size_t brackets = 0, objects = 0;

@@ -9,7 +9,7 @@
 #include "io/npy.h"
 
 /* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared, and whether it is the
- * device's: what only rounds differently (another device) or shortens (max_tokens) is told and binds nobody. */
+ * device's. A field that only rounds differently (another device) or shortens (max_tokens) is told and binds nobody. */
 #define CLI_FINGERPRINT_FIELDS(X)                    \
     X(MODEL, "model", false, true, false)            \
     X(TOKENIZER, "tokenizer", false, true, false)    \

@@ -95,8 +95,8 @@ clf_status cli_inputs_open_after_model(const cli_command *command, char **positi
 double cli_inputs_share(const cli_inputs *inputs);
 double cli_inputs_passed_share(const cli_inputs *inputs);
 
-/* The texts of a window, before the first is read, so that `workers` that take windows from a queue all have several: an eighth of each
- * one's share, at most `most` and at least a 128th of that. One of them alone: `most`. */
+/* The texts of a window, before the first is read, so that `workers` that take windows from a queue all have several. A window is an eighth
+ * of each one's share, at most `most` and at least a 128th of that. One of them alone: `most`. */
 size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 
 /* Checks that an input file did not change since it was opened, if the inputs promise it because others read the file to hash it. Callers

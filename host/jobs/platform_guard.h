@@ -12,9 +12,9 @@
 void cli_platforms_arguments(int argc, char **argv);
 
 /* Around the process's first enumeration of devices. If a driver crashes or calls exit() in it, the program starts again with the same
- * arguments, tries each driver in a process of its own (platform_probe.h), says on standard error which ones it leaves out, and goes on
- * without them; what crashes then as well is told before the program ends. A driver that hangs is found by `clformer devices` only. Not
- * from several threads. */
+ * arguments. It then tries each driver in a process of its own (platform_probe.h), says on standard error which ones it leaves out, and
+ * goes on without them. A driver that crashes then as well is told before the program ends. A driver that hangs is found by `clformer
+ * devices` only. Not from several threads. */
 clf_status cli_platforms_enter(void);
 void cli_platforms_leave(void);
 

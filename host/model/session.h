@@ -26,8 +26,8 @@ clf_status clfi_session_refresh(clf_session *session);
 /* clfi_context_recover for a call on a session, which then starts with clfi_session_refresh. */
 CLF_NODISCARD bool clfi_session_recover(clf_session *session, clf_status *st);
 
-/* Whether a pass that ended with *st, before it wrote anything, is to be done again: an engine was left out after the weights were loaded
- * (op/left_out.h), and they are loaded again for those that are left. False with another *st: that failed. */
+/* Whether a pass that ended with *st, before it wrote anything, is to be done again. That is so where an engine was left out after the
+ * weights were loaded (op/left_out.h). They are then loaded again for the engines that are left. False with another *st: that failed. */
 CLF_NODISCARD bool clfi_session_reload(clf_session *session, clf_status *st);
 
 /* clfi_decode_rehearse of the session's decoding batch, and once more with weights that are loaded again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention over dense batches with masks of every kind, fused or in steps: behind the public attention with its scores (of one head),
- * multi-head attention, the layers of a transformer over dense batches, and the weights that pictures show. */
+/* Attention over dense batches with masks of every kind, fused or in steps. It is used by the public attention with its scores (of one
+ * head), by multi-head attention, by the layers of a transformer over dense batches, and for the weights that pictures show. */
 #ifndef CLFI_OP_DENSE_ATTENTION_H
 #define CLFI_OP_DENSE_ATTENTION_H
 

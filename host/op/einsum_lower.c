@@ -121,8 +121,8 @@ static clf_label_set labels_of(const clf_einsum_access *access, int t)
     return set;
 }
 
-/* Gives term t (0, 1 inputs, 2 result) a dense layout that suits the product: [batch][free][k] on the left, [batch][k][free] on the right,
- * [batch][m][n] for the result, each group ordered as the terms that stay have it. Returns the elements. */
+/* Gives term t (0, 1 inputs, 2 result) a dense layout that suits the product. That is [batch][free][k] on the left, [batch][k][free] on the
+ * right, and [batch][m][n] for the result. Each group is ordered as the terms that stay have it. Returns the elements. */
 static double relay(clf_einsum_access *access, const int64_t *size, int t)
 {
     const clf_label_set mine = labels_of(access, t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Contraction order by dynamic programming over subsets of terms, and greedily for many terms.
- * A subset's result has the same labels however it was contracted (its labels that the output or the other terms still need), so the
- * cheapest tree of a subset is the cheapest split into two subsets' cheapest trees: 3^n splits in all. Greedy follows Smith and Gray,
- * "opt_einsum - A Python package for optimizing contraction order for einsum-like expressions", JOSS 2018: equal label sets first, then
- * pairs that share a summed label by how much memory they free, then outer products by size. */
+/* Contraction order by dynamic programming over subsets of terms, and greedily for many terms. A subset's result has the same labels
+ * however it was contracted: those that the output or the other terms still need. So the cheapest tree of a subset is the cheapest split
+ * into two subsets' cheapest trees. There are 3^n splits in all. Greedy follows Smith and Gray, "opt_einsum - A Python package for
+ * optimizing contraction order for einsum-like expressions", JOSS 2018. Equal label sets come first. Then come pairs that share a summed
+ * label, by how much memory they free, and then outer products by size. */
 #include "op/einsum_path.h"
 
 #include <math.h>

@@ -138,9 +138,9 @@ static int known_order(const clf_einsum_plan *plan, int number, uint8_t *out)
     return plan->form.operand[number].rank;
 }
 
-/* Chooses the layout of input `which` of step `reader`, an intermediate: shared kept labels (batches) outermost, then its free labels and
- * the summed ones, [batch][free][summed] on the left of a product and [batch][summed][free] on its right, each group in the order in which
- * the result, or the other factor, has it, so that the group is one stride on both sides. */
+/* Chooses the layout of input `which` of step `reader`, an intermediate. It is [batch][free][summed] on the left of a product and
+ * [batch][summed][free] on its right, where batch are the kept labels that both factors share. Each group has the order in which the
+ * result, or the other factor, has it, so that the group is one stride on both sides. */
 static void order_input(clf_einsum_plan *plan, const clf_einsum_step *reader, int which)
 {
     clf_einsum_step *step = &plan->step[reader->input[which] - plan->form.operand_count];

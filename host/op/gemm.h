@@ -8,8 +8,8 @@
 /* The row for this case and its tile, by what was measured for this device (op/tuned.h) where nothing is forced: clfi_engine_choose. */
 clf_status clfi_gemm_choose(const clf_context *context, const clf_gemm_args *args, clf_engine_choice *out);
 
-/* The row whose form constant weights are packed in: the forced one, else the choice for a product of 128 rows, unless no row takes that
- * form for few rows too: one copy of a weight serves both. */
+/* The row whose form constant weights are packed in. It is the forced one, else the choice for a product of 128 rows, unless no row takes
+ * that form for few rows too, because one copy of a weight serves both. */
 clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t k, clf_engine_choice *out);
 
 /* The row whose form quantised weights of that type are kept in: one that takes it for one row and for many; the forced one alone where one

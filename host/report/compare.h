@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Two result files, row by row: which of them is faster, where the data can tell.
  *
- * A row is "faster" or "slower" where its ratio differs from 1 by Student's test over visits (statistics.h), with p adjusted so that over
- * all rows of a comparison the expected share of wrong claims stays below 5 %, and the rank test over visits agrees at 5 %. Everything else
- * is "no difference": none was shown. */
+ * A row is "faster" or "slower" where two tests over visits agree that its ratio differs from 1. They are Student's test (statistics.h) and
+ * the rank test at 5 %. Student's p is adjusted so that over all rows of a comparison the expected share of wrong claims stays below 5 %.
+ * Everything else is "no difference": none was shown. */
 #ifndef CLFI_REPORT_COMPARE_H
 #define CLFI_REPORT_COMPARE_H
 
@@ -47,8 +47,8 @@ typedef struct clfi_comparison {
 clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double threshold, clfi_comparison *out);
 void clfi_comparison_free(clfi_comparison *comparison);
 
-/* The part of clfi_compare that fills comparison->differences, once devices are paired, as clfi_json_diff does (json_diff.h): what of the
- * machine, the settings and the paired devices differs and is not printed with the files and the devices. OUT_OF_MEMORY. */
+/* The part of clfi_compare that fills comparison->differences, once devices are paired, as clfi_json_diff does (json_diff.h). These are the
+ * differences of the machine, the settings and the paired devices that are not printed with the files and the devices. OUT_OF_MEMORY. */
 clf_status clfi_compare_settings(clfi_comparison *comparison);
 
 const char *clfi_compare_verdict_name(clfi_compare_verdict verdict);

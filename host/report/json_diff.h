@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-/* Appends {"what", "a", "b"} to `list` for each place in which the values differ, down to the members of objects and arrays: "what" is
- * `where` with the path to it, and a side that is not there has no key. null is nothing, and 1 and 1.0 are the same number.
+/* Appends {"what", "a", "b"} to `list` for each place in which the values differ, down to the members of objects and arrays. "what" is
+ * `where` with the path to the place. A side that is not there has no key. null is nothing, and 1 and 1.0 are the same number.
  * OUT_OF_MEMORY. */
 clf_status clfi_json_diff(json_t *list, const char *where, const json_t *a, const json_t *b);
 

@@ -68,8 +68,8 @@ double clfi_report_intensity(const clfi_report_work *work);
 /* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
 double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
 
-/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the size nearest to what one call ("chain") or step ("steps")
- * reads and writes, or of a faster cache where the row was faster, and never less than the memory's. */
+/* The bandwidth, in GB/s, that a row is held against. It is that of the measured copy whose size is nearest to what one call ("chain") or
+ * step ("steps") reads and writes. Where the row was faster, it is that of a faster cache. It is never less than the memory's. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* The arithmetic limit that a workload is held against, in GFLOP/s: its own (of products at lower precisions the matrix unit's peak) where

@@ -2,8 +2,8 @@
 /* The ratio of two series of times and its uncertainty, when samples of one series are not independent of each other.
  *
  * Times taken one after another share the machine's state of that moment, so thousands of samples may hold the information of a few. The
- * unit of evidence here is therefore the visit: the samples that one round of the runner took together (Kalibera & Jones 2013, "Rigorous
- * benchmarking in reasonable time", resample the highest level that is repeated in the same way). */
+ * unit of evidence here is therefore the visit, the samples that one round of the runner took together. Kalibera & Jones 2013, "Rigorous
+ * benchmarking in reasonable time", resample the highest level that is repeated in the same way. */
 #ifndef CLFI_REPORT_STATISTICS_H
 #define CLFI_REPORT_STATISTICS_H
 
@@ -58,8 +58,8 @@ double clfi_rank_test(const double *a, size_t count_a, const double *b, size_t c
 double clfi_student_p(double t, double degrees);
 double clfi_student_t(double p, double degrees);
 
-/* Makes p values of many comparisons those of Benjamini & Hochberg (1995): claiming all below q keeps the expected share of wrong claims
- * below q, and where nothing differs the chance of any claim at all. In place. OUT_OF_MEMORY. */
+/* Makes p values of many comparisons those of Benjamini & Hochberg (1995). Who claims all below q keeps the expected share of wrong claims
+ * below q. Where nothing differs, the chance of any claim at all is below q. In place. OUT_OF_MEMORY. */
 clf_status clfi_adjust_p(double *p, size_t count);
 
 #endif

@@ -7,16 +7,16 @@
  *     clf_status st = clfi_graph_begin(graph, &key, sizeof key) ? what_launches_kernels(context) : CLF_OK;
  *     st = clfi_graph_end(graph, st);
  *
- * The key is all that the launches and their arguments follow from. While it stays the same, the last recording is launched again, and
- * what launches kernels is not called: for hundreds of them the host needs up to a tenth of the time that the device computes. What
- * changes from step to step lies in buffers.
+ * The key is all that the launches and their arguments follow from. While it stays the same, the last recording is launched again, and the
+ * code that launches kernels is not called. For hundreds of kernels that would take the host up to a tenth of the time that the device
+ * computes. What changes from step to step lies in buffers.
  *
  * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.graph_groups),
  * and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers
- * and whatever else enters the queue between begin and end end the graph early: all is enqueued launch by launch, in the same order, now
- * and from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them have begun.
- * A graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet others is
- * launched one by one. */
+ * and whatever else enters the queue between begin and end end the graph early. Everything is then enqueued launch by launch, in the same
+ * order, now and from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them
+ * have begun. A graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet
+ * others is launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Orders the queues of one process on PoCL before 6.0 (caps.mixes_grids), which otherwise ends the process.
  *
- * PoCL counts the users of each loaded kernel: for a kernel and a size of work-groups it may have several entries, one for every launch
- * that had more work-groups in some dimension than all before it, and one for a binary. It looks for the entry of a launch that ends by
- * kernel and size alone and takes the newest, so that two launches that began with different entries are mixed up (the assertion in
- * pocl_release_dlhandle_cache, or a kernel that is unloaded while it runs). So a launch that is wider than all before, and the question for
+ * PoCL counts the users of each loaded kernel. It may have several entries for a kernel and a size of work-groups: one for a binary, and
+ * one for every launch that had more work-groups in some dimension than all before it. When a launch ends, PoCL looks for its entry by
+ * kernel and size alone and takes the newest. So two launches that began with different entries are mixed up: the assertion in
+ * pocl_release_dlhandle_cache fails, or a kernel is unloaded while it runs. So a launch that is wider than all before, and the question for
  * a binary, wait until every other queue is idle. Launches of other libraries (CLBlast's) are not watched. */
 #ifndef CLFI_RUNTIME_QUEUE_ORDER_H
 #define CLFI_RUNTIME_QUEUE_ORDER_H

@@ -11,9 +11,9 @@
 #include "clformer/device.h"
 #include "tune/tune_candidate.h"
 
-/* The products of the model in a directory (of which config.json is read) or a GGUF file, of any family, or of the built-in one with NULL:
- * each projection of a layer at several numbers of rows, and the two products of attention. NOT_FOUND, FORMAT, IO, UNSUPPORTED as for
- * opening a model. */
+/* The products of the model in a directory (of which config.json is read) or a GGUF file, of any family, or of the built-in one with NULL.
+ * They are each projection of a layer at several numbers of rows, and the two products of attention. NOT_FOUND, FORMAT, IO, UNSUPPORTED as
+ * for opening a model. */
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out);
 
 typedef struct clfi_tune_params {

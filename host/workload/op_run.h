@@ -44,8 +44,8 @@ clf_status clfi_op_run_fresh(void *state, clfi_operand *result);
 /* `run` of clfi_workload_type: the chain, from the first enqueue until the queue is empty. */
 clf_status clfi_op_run_chain(void *state, clfi_sample *out);
 
-/* Enqueues per run that make `flops` or `bytes` of one op worth a round trip to the device: what small ops cost inside a model is the time
- * of a launch in a full queue, not that of an idle one. A fixed rule, so that the work is the same on every device. */
+/* Enqueues per run that make `flops` or `bytes` of one op worth a round trip to the device. Inside a model a small op costs the time of a
+ * launch in a full queue, not that of an idle one. A fixed rule, so that the work is the same on every device. */
 int clfi_op_chain(double flops, double bytes);
 
 /* The end of a workload's id that tells its chain: "-x32"; "" for 1. Returns text. */

@@ -17,8 +17,8 @@ void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 /* The embedding of one sequence of token ids (types 0): what the directory's modules make of the network's features.
  *
  * *bound: the error that is allowed to any element of a float32 result. There is no useful a-priori bound for a whole network, so the
- * sensitivity is measured: the pass runs once more with rounding errors (clfi_ref_noise), and the bound is four times the largest
- * difference that this makes, plus one rounding. */
+ * sensitivity is measured. The pass runs once more with rounding errors (clfi_ref_noise). The bound is four times the largest difference
+ * that this makes, plus one rounding. */
 clf_status clfi_ref_encoder_embed(const clfi_ref_encoder *encoder, const int32_t *ids, size_t length, double *out, double *bound);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library to preload that lets the driver's compiler die, in whatever process it runs: programs are numbered in the order in which they
- * are first compiled, over all processes, and the chosen one ends its process each time.
+/* A library to preload that lets the driver's compiler die, in whatever process it runs. Programs are numbered in the order in which they
+ * are first compiled, over all processes. The chosen one ends its process each time.
  *
  *   CLF_DYING=N or FIRST-LAST   which programs; absent: none
  *   CLF_DYING_HOW=abort         says "LLVM ERROR: out of cheese" and aborts (the default); exit: ends with status 0; hang: never returns

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner's honesty, on workloads that misbehave in every way: what is wrong is failed and not timed, what the device cannot do is
- * unsupported with its reason, a crash or a hang loses one row, rounds are shuffled, and an interruption keeps what was measured. */
+/* The runner's honesty, on workloads that misbehave in every way. A wrong result is failed and not timed, and work that the device cannot
+ * do is unsupported with its reason. A crash or a hang loses one row. Rounds are shuffled, and an interruption keeps what was measured. */
 #include "bench/run.h"
 
 #include <stdio.h>

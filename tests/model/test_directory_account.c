@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of the account does what it says in a tiny model's directory: a followed key changes the embeddings or is refused, a harmless
- * one leaves their bits as they are, a refused one is refused by its name. */
+/* Every row of the account does what it says in a tiny model's directory. A followed key changes the embeddings or is refused. A harmless
+ * one leaves their bits as they are. A refused one is refused by its name. */
 #include "model/directory_account.h"
 
 #include <jansson.h>

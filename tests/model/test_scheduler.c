@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that arrive at different steps, with different samplers and fates, each get the text that they get alone: one is cancelled from
- * another thread, one has a bad prompt, one has logits that are no numbers, one reaches its limit, one ends at a stop text. */
+/* Requests that arrive at different steps, with different samplers and fates, each get the text that they get alone. One is cancelled from
+ * another thread, one has a bad prompt, and one has logits that are no numbers. One reaches its limit, and one ends at a stop text. */
 #include "model/scheduler.h"
 
 #include <pthread.h>

@@ -37,8 +37,8 @@ static void own_release(own_opencl own)
     clReleaseContext(own.context);
 }
 
-/* The queue's references once nothing but the caller's is left, or after five seconds those that somebody still holds: an
-   implementation's own thread may hold the queue for a moment after clFinish has returned (Mesa's does, through its events). */
+/* The queue's references once nothing but the caller's is left, or after five seconds those that somebody still holds. An implementation's
+ * own thread may hold the queue for a moment after clFinish has returned. Mesa's does, through its events. */
 static cl_uint references_settled(cl_command_queue queue)
 {
     cl_uint references = 0;
