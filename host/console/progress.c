@@ -146,10 +146,21 @@ static void on_build(void *user)
         cli_line_show("compiling kernels for this device, once (program %llu)", built + 1); /* nobody knows how many there will be */
 }
 
+/* A line of the log that would go to standard error has a line of the terminal to itself. */
+static void print_log(void *user, clf_log_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    cli_line_end();
+    fprintf(stderr, "clformer: %s\n", text);
+}
+
 void cli_progress_watch_builds(clf_context *context)
 {
     if (began_ns == 0)
         began_ns = clfi_now_ns();
+    if (context->logs_to_stderr)
+        context->log = print_log;
     context->on_build = on_build;
     context->on_build_user = context;
 }

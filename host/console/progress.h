@@ -49,7 +49,7 @@ void cli_line_end(void);
 /* "1 h 5 min", "2 min 10 s", "8 s". */
 const char *cli_duration(double seconds, char text[32]);
 
-/* While kernels are compiled for the context, the line says so. */
+/* While kernels are compiled for the context, the line says so, and what the context logs to standard error does not stand behind it. */
 void cli_progress_watch_builds(clf_context *context);
 
 /* Ctrl-C, SIGTERM and SIGHUP clear the line, say what was kept, and end the program as they would have. */
