@@ -126,8 +126,8 @@ static void test_model_goes_first(void **state)
     free(got);
 }
 
-/* The engine of a model's weights is left out: its session loads them again, in place, for another one. It does not while a session with
- * another context may be reading them. */
+/* The engine of a model's weights is left out. Another engine may read them as they are. Nobody but `packed` reads its panels: there the
+ * session loads the weights again, in place, for another engine, but not while a session with another context may be reading them. */
 static void test_reload(void **state)
 {
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
@@ -143,16 +143,18 @@ static void test_reload(void **state)
     float *want = malloc(count * sizeof *want), *got = malloc(count * sizeof *got);
     const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, clf_model_get_info(model)->linear_engine);
     assert_non_null(engine);
+    const bool is_loaded_again = strcmp(engine->name, "packed") == 0;
     CHECK_OK(clf_session_create(model, NULL, &session));
     CHECK_OK(clf_session_embed(session, texts, TEXTS, &embedding, want, NULL));
     context->unbuilt |= clfi_engine_bit(engine);
     CHECK_OK(clf_session_create(model, second, &other));
-    CHECK_FAILS(clf_session_embed(session, texts, TEXTS, &embedding, got, NULL), CLF_UNSUPPORTED, "open the model again");
+    if (is_loaded_again)
+        CHECK_FAILS(clf_session_embed(session, texts, TEXTS, &embedding, got, NULL), CLF_UNSUPPORTED, "open the model again");
     clf_session_destroy(other);
     CHECK_OK(clf_session_embed(session, texts, TEXTS, &embedding, got, NULL));
     for (size_t i = 0; i < count; i++)
         CHECK(within((double)got[i], (double)want[i], 1e-5), "element %zu is %.9g, %.9g before", i, (double)got[i], (double)want[i]);
-    CHECK(strcmp(clf_model_get_info(model)->linear_engine, engine->name) != 0, "still %s", engine->name);
+    CHECK(strcmp(clf_model_get_info(model)->linear_engine, engine->name) != 0 || !is_loaded_again, "still %s", engine->name);
     free(want);
     free(got);
     clf_session_destroy(session);
