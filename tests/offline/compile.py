@@ -196,11 +196,12 @@ def share(variants, target):
 
 def is_cpu_family(variant):
     """By the folder of cl/. Of what serves both families, CPUs alone have work-groups of one item where peaks are measured, products of
-    bfloat16 as an instruction (host/workload/peak_bf16.c asks for them on x86 alone), and several vectors of sums in an item of einsum
-    (CPU_VECTORS of host/kernel/einsum.c)."""
+    bfloat16 as an instruction (host/workload/peak_bf16.c asks for them on x86 alone), several vectors of sums in an item of einsum
+    (CPU_VECTORS of host/kernel/einsum.c), and vectors of activations (host/kernel/activation.c)."""
     _, file, options = variant
     return (file.startswith("cpu/") or (file.startswith("peak/") and "-DWG=1" in options) or file == "peak/peak_bf16_dot.cl" or
-            (file == "any/einsum.cl" and "-DVECTORS=4" in options))
+            (file == "any/einsum.cl" and "-DVECTORS=4" in options) or
+            (file == "any/activation_map.cl" and "-DCHUNK=1" not in options))
 
 
 def check(compiler, variant):
