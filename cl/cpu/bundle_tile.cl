@@ -30,8 +30,8 @@ IS_GATED: 0 or 1"
 #define DECLARE_FIFTH
 #define LOAD_FIFTH(unused, v)
 #endif
-/* The scales of a unit. Of short bundles, what comes AHEAD bytes later is asked for: a processor does not foresee beyond their ends. Long
- * ones it reads faster by itself. */
+/* The scales of a unit. A processor does not foresee what lies behind the end of a short bundle, so the bytes from AHEAD on are asked for.
+ * It reads long bundles faster without such hints. */
 #define AHEAD 16384
 #define LOAD_SCALE(unused, v)                                   \
     d[v] = unit_half(bundle[v], 0);                             \

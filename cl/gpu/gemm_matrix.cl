@@ -57,12 +57,6 @@
 #error "an item's share of a slice is not whole"
 #endif
 
-/* Emulated, unrolled barriers would take compilers minutes. */
-#if IS_EMULATED
-#define UNROLL _Pragma("unroll 1")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
 #define EACH_BLOCK                            \
     UNROLL for (int i = 0; i < BLOCKS_M; i++) \
         UNROLL for (int j = 0; j < BLOCKS_N; j++)

@@ -3,6 +3,13 @@
 #include "matrix_unit.cl"
 #include "matrix_emulated.cl"
 
+/* Unrolls loops over blocks. Emulated, unrolled barriers would take compilers minutes. */
+#if IS_EMULATED
+#define UNROLL _Pragma("unroll 1")
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+
 #if IS_INTEL && !IS_EMULATED /* older headers lack what their compilers have */
 #if UNIT == INTEL_16
 float8 __attribute__((overloadable)) intel_sub_group_bf16_bf16_matrix_mad_k16(short8 a, int8 b, float8 c);

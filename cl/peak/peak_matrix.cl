@@ -9,12 +9,6 @@
 
 #define GROUP (WAVES * LANES)
 #define LINES ((BLOCKS_M + BLOCKS_N) * 16)
-/* Emulated, unrolled barriers would take compilers minutes. */
-#if IS_EMULATED
-#define UNROLL _Pragma("unroll 1")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
 #define EACH_BLOCK                            \
     UNROLL for (int j = 0; j < BLOCKS_N; j++) \
         UNROLL for (int i = 0; i < BLOCKS_M; i++)

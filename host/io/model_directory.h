@@ -20,8 +20,8 @@ enum { CLFI_MODULE_PATH_BYTES = 128 };
  * "." and "./". FORMAT: any other path, such as "../x", "/x" and "a/b". */
 clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
 
-/* The directory with the network's config.json, its weights and its tokenizer, newly allocated. It is `directory` itself, or the one in it
- * that modules.json gives for a first module that is a Transformer ("0_Transformer" in older versions of sentence-transformers). What is
+/* The directory with the network's config.json, its weights and its tokenizer, newly allocated. It is `directory` itself, or a folder in it
+ * if modules.json names one for a first module of type Transformer (older versions of sentence-transformers wrote "0_Transformer"). What is
  * wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
 clf_status clfi_network_directory(const char *directory, char **out);
 

@@ -3,9 +3,9 @@
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
  * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group
- * of `tiled` holds 64 x 64 results. Below some ten million products CLBlast's own packing kernels cost more than they gain. Up to 16 rows
- * the time is that of reading B once. Of the other ops, `vector` is for CPUs (one work-item per group, wide vectors), `group` for GPUs
- * (work-items share a row), `generic` for layouts that neither likes. */
+ * of `tiled` holds 64 x 64 results. Below some ten million products CLBlast's own packing kernels cost more than they gain. Products of up
+ * to 16 rows take the time of reading B once. In the other ops, `vector` is for CPUs (one work-item per group, wide vectors), `group` for
+ * GPUs (work-items share a row), and `generic` for layouts that neither of them takes. */
 #include "op/engines.h"
 
 #include "base/alloc.h"

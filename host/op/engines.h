@@ -67,9 +67,9 @@ bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, c
 /* The reason, in words, why an engine takes no case on this context; NULL: none. */
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine);
 
-/* The row for this case and its tile. It is the forced one, else `measured` (NULL: nothing is) where that can do it, else the first that
- * suits, else the first that can. UNSUPPORTED: the forced one cannot do it. INVALID_ARGUMENT: there is none of that name, or no such tile.
- * UNSUPPORTED: none can. */
+/* The row for this case and its tile. It is the forced one, else `measured` (NULL: nothing was measured) if that row can run the case, else
+ * the first row that suits, else the first that can run it. UNSUPPORTED: the forced row cannot run it, or no row can. INVALID_ARGUMENT: no
+ * row has the forced name, or it has no such tile. */
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
                               clf_engine_choice *out);
 

@@ -9,7 +9,7 @@
  *
  * The key is all that the launches and their arguments follow from. While it stays the same, the last recording is launched again, and the
  * code that launches kernels is not called. For hundreds of kernels that would take the host up to a tenth of the time that the device
- * computes. What changes from step to step lies in buffers.
+ * computes. Values that change from step to step lie in buffers.
  *
  * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.graph_groups),
  * and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers

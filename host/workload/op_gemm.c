@@ -107,8 +107,8 @@ typedef struct gemm_state {
     clf_linear *linear;
 } gemm_state;
 
-/* Rows that apply: those whose packed weight suits the product, and, in a workload with a precision of its own, that compute at it. What is
- * made for few rows is left out beyond them. */
+/* Engines that apply: the form in which they take a weight suits the product, and they compute at the precision of the workload, where it
+ * has one. Engines for few rows are left out of products with more. */
 static void find_engines(const clfi_workload *workload, const clf_context *context, clfi_engine_list *out)
 {
     const gemm_case *one = workload->parameters;

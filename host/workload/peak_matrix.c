@@ -218,6 +218,7 @@ clf_status clfi_peak_matrix_gflops(clf_context *context, double *out)
     const clfi_workload workload = {.id = "arithmetic/matrix", .flops = short_flops};
     char key[CLFI_HASH_TEXT_BYTES] = "", name[NAME_BYTES], text[NAME_BYTES];
     clfi_engine_list engines;
+    *out = 0;
     CLF_TRY(matrix_engines(&workload, context, &engines));
     CLF_TRY(find_key(context, key, name));
     if (recall(context, key, name, out))
