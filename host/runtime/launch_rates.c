@@ -10,12 +10,10 @@
 #include "base/clock.h"
 #include "runtime/aside.h"
 #include "runtime/buffer.h"
-#include "runtime/cache_file.h"
+#include "runtime/kept_text.h"
 #include "runtime/launch.h"
-#include "runtime/program_cache.h"
 
 enum {
-    TEXT_BYTES = 64,
     TRIES = 3,
     GROUP = 64,
     VECTOR = 16, /* bytes of a float4 */
@@ -110,37 +108,6 @@ static clf_status measure(clf_context *context, double *out_multiply_adds, doubl
     return st;
 }
 
-/* The key of the measured kernels, so that other ones are measured again. */
-static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES])
-{
-    const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
-    clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_kernel_source(context->kernel_dir, NULL, spec.file, &source);
-    if (st == CLF_OK)
-        st = clfi_program_cache_key(context, &spec, &source, key);
-    clfi_str_free(&source);
-    return st;
-}
-
-static bool recall(const clf_context *context, const char *name, const char *key, double *out_multiply_adds, double *out_bytes)
-{
-    clf_str file = CLF_STR_INIT;
-    if (!context->shared->cache)
-        return false;
-    const clf_status st = clfi_cache_file_read(context->shared->cache, name, key, CLFI_CACHE_CONTENT_AT + TEXT_BYTES, &file);
-    const bool is_read = st == CLF_OK && sscanf(clfi_str_text(&file) + CLFI_CACHE_CONTENT_AT, "%lg %lg", out_multiply_adds, out_bytes) == 2;
-    clfi_str_free(&file);
-    return is_read;
-}
-
-static void keep(const clf_context *context, const char *name, const char *key, double multiply_adds, double bytes)
-{
-    char text[TEXT_BYTES];
-    const int length = snprintf(text, sizeof text, "%.6g %.6g", multiply_adds, bytes);
-    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, (size_t)length) != CLF_OK)
-        clfi_log(context, CLF_LOG_INFO, "launch rates: %s", clf_last_error());
-}
-
 static double larger(double a, double b)
 {
     return a < b ? b : a;
@@ -160,17 +127,19 @@ static clf_status measure_aside(clf_context *context, double *out_multiply_adds,
 
 void clfi_launch_rates(clf_context *context)
 {
-    char key[CLFI_HASH_TEXT_BYTES], name[16 + CLFI_HASH_TEXT_BYTES], reason[CLFI_REASON_BYTES];
+    const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
+    char text[CLFI_KEPT_BYTES], reason[CLFI_REASON_BYTES];
+    clf_kept_key key;
     clf_launch_budget *budget = &context->budget;
     double multiply_adds = 0, bytes = 0;
     budget->is_measured = true;
     clfi_reason_keep(reason);
-    clf_status st = find_key(context, key);
-    snprintf(name, sizeof name, "rates-%s", key);
-    if (st == CLF_OK && !recall(context, name, key, &multiply_adds, &bytes)) {
+    clf_status st = clfi_kept_find(context, "rates", &spec, &key); /* other kernels are measured again */
+    if (st == CLF_OK && !(clfi_kept_read(context, &key, text) && sscanf(text, "%lg %lg", &multiply_adds, &bytes) == 2)) {
         st = measure_aside(context, &multiply_adds, &bytes);
+        snprintf(text, sizeof text, "%.6g %.6g", multiply_adds, bytes);
         if (st == CLF_OK)
-            keep(context, name, key, multiply_adds, bytes);
+            clfi_kept_write(context, &key, text);
     }
     if (st != CLF_OK || multiply_adds > FASTER_ARITHMETIC * budget->multiply_adds_per_ns ||
         bytes > FASTER_BANDWIDTH * budget->bytes_per_ns) {

@@ -7,17 +7,17 @@
 
 #include "runtime/aside.h"
 #include "runtime/buffer.h"
-#include "runtime/cache_file.h"
+#include "runtime/kept_text.h"
 #include "runtime/launch.h"
 #include "runtime/outside_build.h"
 #include "runtime/probe_cases.h"
 #include "runtime/program.h"
-#include "runtime/program_cache.h"
 #include "runtime/shared.h"
 #include "runtime/slot.h"
 
-enum { TEXT_BYTES = 128 };
+enum { TEXT_BYTES = CLFI_KEPT_BYTES };
 
+static const char kind[] = "probe"; /* of the texts that are kept */
 static const char wrong_numbers[] = "no: wrong numbers";
 
 typedef struct probe_state {
@@ -71,47 +71,14 @@ static clf_status run_probe(clf_context *context, const clf_probe_case *probe, c
     return st;
 }
 
-/* Bound to the kernel's text as programs are. False: nothing is remembered. */
-static bool recall(const clf_context *context, const char *name, const char *key, char text[TEXT_BYTES])
-{
-    clf_str file = CLF_STR_INIT;
-    if (!context->shared->cache)
-        return false;
-    const clf_status st = clfi_cache_file_read(context->shared->cache, name, key, CLFI_CACHE_CONTENT_AT + TEXT_BYTES, &file);
-    if (st == CLF_OK)
-        snprintf(text, TEXT_BYTES, "%.*s", (int)(file.length - CLFI_CACHE_CONTENT_AT), file.data + CLFI_CACHE_CONTENT_AT);
-    clfi_str_free(&file);
-    return st == CLF_OK && text[0] != '\0';
-}
-
-/* The name and the key of the file that keeps the answer. */
-enum { NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES };
-
-static clf_status find_key(const clf_context *context, const clf_probe_run *run, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
-{
-    clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_kernel_source(context->kernel_dir, NULL, run->spec.file, &source);
-    if (st == CLF_OK)
-        st = clfi_program_cache_key(context, &run->spec, &source, key);
-    clfi_str_free(&source);
-    snprintf(name, NAME_BYTES, "probe-%s", key);
-    return st;
-}
-
-static void keep(const clf_context *context, const char *name, const char *key, const char *text)
-{
-    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, strlen(text)) != CLF_OK)
-        clfi_log(context, CLF_LOG_INFO, "probe: %s", clf_last_error());
-}
-
 /* Has a process run it that may crash or hang. The program is built before, so that the time limit is that of the run. Where the process
  * did not come to its end, text tells why. */
-static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const char *key, char text[TEXT_BYTES])
+static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const clf_kept_key *key, char text[TEXT_BYTES])
 {
     const clf_kernel_spec *const spec = &run->spec;
     const clf_aside aside = clfi_aside_begin(context);
     char *const dump = context->kernel_dump;
-    clf_build_job job = {.spec = spec, .key = key, .probe = (int)what};
+    clf_build_job job = {.spec = spec, .key = key->program, .probe = (int)what};
     clf_program_state state = CLFI_PROGRAM_MISSING;
     context->kernel_dump = NULL;
     clf_status st = clfi_program_find(context, spec, &state);
@@ -132,50 +99,49 @@ static clf_status run_apart(clf_context *context, clf_probe what, const clf_prob
     return st;
 }
 
-static void run_and_keep(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, const char *name, const char *key,
+static void run_and_keep(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, const clf_kept_key *key,
                          char text[TEXT_BYTES])
 {
     const clf_status st = run_probe(context, probe, run, text);
-    if (key[0] && (st == CLF_OK || st == CLF_BUILD)) /* memory may be there the next time */
-        keep(context, name, key, text);
+    if (st == CLF_OK || st == CLF_BUILD) /* memory may be there the next time */
+        clfi_kept_write(context, key, text);
 }
 
-static bool has_answer(clf_context *context, clf_probe what, const clf_probe_run *run, const char *name, const char *key,
-                       char text[TEXT_BYTES])
+static bool has_answer(clf_context *context, clf_probe what, const clf_probe_run *run, const clf_kept_key *key, char text[TEXT_BYTES])
 {
-    if (!clfi_probe_cases[what].is_apart || context->kernel_dir || !clfi_outside_build_is_possible(context))
+    if (!clfi_probe_cases[what].is_apart || context->kernel_dir || !key->program[0] || !clfi_outside_build_is_possible(context))
         return false;
     const clf_status st = run_apart(context, what, run, key, text);
     if (st != CLF_OK)
         clfi_log(context, CLF_LOG_INFO, "probe: %s", clf_last_error());
     if (text[0])
-        keep(context, name, key, text);
-    return text[0] || recall(context, name, key, text);
+        clfi_kept_write(context, key, text);
+    return text[0] || clfi_kept_read(context, key, text);
 }
 
 static void find(clf_context *context, clf_probe what, char text[TEXT_BYTES])
 {
     const clf_probe_case *probe = &clfi_probe_cases[what];
     const clf_probe_run run = probe->run(&context->device.caps);
-    char key[CLFI_HASH_TEXT_BYTES] = "", name[NAME_BYTES];
-    if (find_key(context, &run, key, name) != CLF_OK)
-        key[0] = '\0';
-    if (key[0] && recall(context, name, key, text))
+    clf_kept_key key;
+    (void)clfi_kept_find(context, kind, &run.spec, &key); /* without a key nothing is kept */
+    if (clfi_kept_read(context, &key, text))
         return;
-    if (!key[0] || !has_answer(context, what, &run, name, key, text))
-        run_and_keep(context, probe, &run, name, key, text);
+    if (!has_answer(context, what, &run, &key, text))
+        run_and_keep(context, probe, &run, &key, text);
     const bool is_loud = probe->is_apart && strcmp(text, wrong_numbers) == 0;
     clfi_log(context, is_loud ? CLF_LOG_ERROR : CLF_LOG_INFO, "probe of %s on %s: %s", probe->name, context->device.info.name, text);
 }
 
 void clfi_probe_run_here(clf_context *context, clf_probe what)
 {
-    char text[TEXT_BYTES], key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
+    char text[TEXT_BYTES];
+    clf_kept_key key;
     if (what <= CLFI_PROBE_NONE || what >= CLFI_PROBE_COUNT || !clfi_probe_is_claimed(&context->device.caps, what))
         return;
     const clf_probe_run run = clfi_probe_cases[what].run(&context->device.caps);
-    if (find_key(context, &run, key, name) == CLF_OK)
-        run_and_keep(context, &clfi_probe_cases[what], &run, name, key, text);
+    if (clfi_kept_find(context, kind, &run.spec, &key) == CLF_OK)
+        run_and_keep(context, &clfi_probe_cases[what], &run, &key, text);
 }
 
 const char *clfi_probe_name(clf_probe what)

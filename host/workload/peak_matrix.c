@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "runtime/cache_file.h"
-#include "runtime/kernel_source.h"
+#include "runtime/kept_text.h"
 #include "runtime/launch.h"
 #include "runtime/probe.h"
-#include "runtime/program_cache.h"
-#include "runtime/shared.h"
 #include "workload/peak.h"
 #include "workload/peak_run.h"
 
@@ -25,8 +22,7 @@ enum {
     MOST_LINES = 6 * SIDE,
     FLOPS_OF_PRODUCT = 2 * SIDE * SIDE * SIDE,
     FLOPS_UNIT = 1 << 20,
-    RUNS = 5, /* of each engine, where one rate is asked for */
-    NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES
+    RUNS = 5 /* of each engine, where one rate is asked for */
 };
 
 static const double short_flops = 0x1p36;
@@ -189,45 +185,23 @@ done:
     return st;
 }
 
-/* Name and key of the kept rate: those of the program. */
-static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
-{
-    const clf_kernel_spec spec = spec_of(context, &shapes[0]);
-    clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_kernel_source(context->kernel_dir, spec.own, spec.file, &source);
-    if (st == CLF_OK)
-        st = clfi_program_cache_key(context, &spec, &source, key);
-    clfi_str_free(&source);
-    snprintf(name, NAME_BYTES, "matrix-peak-%s", key);
-    return st;
-}
-
-static bool recall(const clf_context *context, const char *key, const char *name, double *out)
-{
-    clf_str file = CLF_STR_INIT;
-    if (!context->shared->cache)
-        return false;
-    const clf_status st = clfi_cache_file_read(context->shared->cache, name, key, CLFI_CACHE_CONTENT_AT + NAME_BYTES, &file);
-    *out = st == CLF_OK ? strtod(file.data + CLFI_CACHE_CONTENT_AT, NULL) : 0;
-    clfi_str_free(&file);
-    return isfinite(*out) && *out > 0;
-}
-
 clf_status clfi_peak_matrix_gflops(clf_context *context, double *out)
 {
     const clfi_workload workload = {.id = "arithmetic/matrix", .flops = short_flops};
-    char key[CLFI_HASH_TEXT_BYTES] = "", name[NAME_BYTES], text[NAME_BYTES];
+    const clf_kernel_spec spec = spec_of(context, &shapes[0]);
+    char text[CLFI_KEPT_BYTES];
+    clf_kept_key key;
     clfi_engine_list engines;
-    *out = 0;
     CLF_TRY(matrix_engines(&workload, context, &engines));
-    CLF_TRY(find_key(context, key, name));
-    if (recall(context, key, name, out))
+    CLF_TRY(clfi_kept_find(context, "matrix-peak", &spec, &key));
+    *out = clfi_kept_read(context, &key, text) ? strtod(text, NULL) : 0;
+    if (isfinite(*out) && *out > 0)
         return CLF_OK;
+    *out = 0;
     for (size_t i = 0; i < engines.count; i++)
         CLF_TRY(engine_rate(&workload, context, engines.names[i], out));
     snprintf(text, sizeof text, "%.6g", *out);
-    if (context->shared->cache && clfi_cache_file_write(context->shared->cache, name, key, text, strlen(text)) != CLF_OK)
-        clfi_log(context, CLF_LOG_INFO, "peak of the matrix unit: %s", clf_last_error());
+    clfi_kept_write(context, &key, text);
     return CLF_OK;
 }
 
