@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Short texts that the cache directory keeps for a kernel: an answer or a rate that a run of it has shown. Another device, driver or text of
- * the kernel has another key, and so none of them. */
+/* Short texts that the cache directory keeps for a kernel: an answer or a rate that a run of it has shown. Another device, another driver
+ * or another text of the kernel has another key, and so none of them. */
 #ifndef CLFI_RUNTIME_KEPT_TEXT_H
 #define CLFI_RUNTIME_KEPT_TEXT_H
 
