@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_op [--filter TEXT] [--engine NAME|default] [--quick] [--rounds N] [--list] [--json]
  *
- * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the
- * library chooses (default), verified first; the engines of a workload take turns in every round. Beside each stands its peer, in turns
- * with it: OpenBLAS beside linear layers, where the build found it, a copy of as many bytes beside row kernels, the plain product beside
- * einsum's attention equations; printed is the median over rounds of the ratio within the round, and its 10 % and 90 % quantiles. Device:
- * CLF_DEVICE. What `clformer bench --suite ops` adds is several devices, their limits and the record. */
+ * Measures ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the
+ * library chooses (default). Results are verified first. The engines of a workload take turns in every round. A peer takes turns with each:
+ * OpenBLAS with linear layers, where the build found it, a copy of as many bytes with row kernels, the plain product with einsum's
+ * attention equations. Prints the median over rounds of the ratio within the round, and its 10 % and 90 % quantiles. Device: CLF_DEVICE.
+ * `clformer bench --suite ops` adds several devices, their limits and the record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -214,11 +214,11 @@ static void create(generation *g, clf_model *model)
     BENCH_OK(clfi_greedy_create(g->session->decoding, g->vocabulary, g->batch, g->prompt, g->prompt + g->tokens, &g->greedy));
 }
 
-/* --precision and --cache into the parameters; the bound that the logits keep then. False: one of them has another word.
- * Bounds are for logits of up to 32. highest: behind them lie some 200 sums of about 1,000 products, each of which errs by
- * u sqrt(1000) / 4 in the mean square, u = 2^-24: 32 sqrt(200) 4.7e-7 = 2.1e-4, and four times that is allowed. high and medium: what
- * op/engines.c says of the engines that these allow, the former twice. A cache in f16 rounds keys and values by 2^-12 of their size in the
- * mean: 32 2^-12 = 8e-3, twice. */
+/* --precision and --cache into the parameters; the bound that the logits keep then. False: one of them has another word. Bounds are for
+ * logits of up to 32. highest: behind them lie some 200 sums of about 1,000 products, each of which errs by u sqrt(1000) / 4 in the mean
+ * square, u = 2^-24. That makes 32 sqrt(200) 4.7e-7 = 2.1e-4, and four times that is allowed. high and medium: what op/engines.c says of
+ * the engines that these allow, the former twice. A cache in f16 rounds keys and values by 2^-12 of their size in the mean: 32 2^-12 =
+ * 8e-3, twice. */
 static bool read_accuracy(int argc, char **argv, clf_context_params *context, clf_model_params *model, double *bound)
 {
     static const double of_precision[] = {[CLF_PRECISION_HIGHEST] = 1e-3, [CLF_PRECISION_HIGH] = 1e-2, [CLF_PRECISION_MEDIUM] = 1};

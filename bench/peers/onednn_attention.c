@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* onednn_attention [--heads 8] [--length 2048] [--size 64] [--rounds 9]
  *
- * Causal attention here and from oneDNN's primitives, in turns in one process: scores by matmul with scale and mask as its
- * post-operations, softmax in place, then matmul with the values. `blocks` of queries pass over the keys that they may see, which is what
+ * Measures causal attention here and from oneDNN's primitives, in turns in one process. oneDNN's is a matmul with scale and mask as its
+ * post-operations, softmax in place, then a matmul with the values. `blocks` of queries pass over the keys that they may see, which is what
  * a careful user would write; `whole` computes every score. Results are compared first. Prints one JSON object with medians in
  * milliseconds. */
 #include <dnnl.h>

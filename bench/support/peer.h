@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers of a workload, measured in turns with it: OpenBLAS on the host beside linear layers, and the workload's own peer (a copy
- * of as many bytes, a plain product of the same sizes) on the same device and engine, verified before it is timed. */
+/* Peers of a workload, measured in turns with it. Linear layers have OpenBLAS on the host. The workload's own peer (a copy of as many
+ * bytes, a plain product of the same sizes) runs on the same device and engine, and is verified before it is timed. */
 #ifndef CLF_BENCH_PEER_H
 #define CLF_BENCH_PEER_H
 

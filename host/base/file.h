@@ -103,8 +103,8 @@ void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also 
 /* For a signal handler that ends the process: removes the temporary files that have a name. */
 void clfi_atomic_remove_named(void);
 
-/* The same for output that a user named, where also a pipe, a device or "-" (standard output, also by its other names) will do: it's
- * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */
+/* The same for output that a user named. It may also be a pipe, a device or "-" (standard output, also by its other names). Such output is
+ * written as the bytes come, or at commit with `seeks`, for formats whose beginning is written last. Waits until a pipe is read. */
 clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
 
 /* clfi_output_open, write, commit. */

@@ -13,8 +13,8 @@ typedef struct clf_private_directory {
 } clf_private_directory;
 
 /* Creates the directory and its missing parents with mode 0700, and opens it. IO: it or a parent cannot be opened, the last name is a link,
- * the directory is not this user's, others may write to it, or a parent is somebody else's or can be written by others without being
- * sticky. (The group that bears the owner's name and has no other members does not count as others.) */
+ * the directory is not this user's, or others may write to it. IO also: a parent is somebody else's, or others may write to it and it is
+ * not sticky. (The group that bears the owner's name and has no other members does not count as others.) */
 clf_status clfi_private_directory_open(const char *path, clf_private_directory **out);
 void clfi_private_directory_close(clf_private_directory *directory); /* NULL is a no-op */
 

@@ -71,8 +71,8 @@ static void decode_q5_1(const uint8_t *b, double *out)
     decode_nibbles(half_at(b), half_at(b + 2), 0, b + 8, bits_at(b + 4), out);
 }
 
-/* Pair `group` of the eight 6-bit pairs in 12 bytes: bytes 0..3 hold scales 0..3 and bytes 4..7 offsets 0..3 in their low six bits;
- * bytes 8..11 hold the low nibbles of scale and offset 4..7, whose upper two bits are the upper two of bytes 0..3 and 4..7. */
+/* Pair `group` of the eight 6-bit pairs in 12 bytes. Bytes 0..3 hold scales 0..3 and bytes 4..7 offsets 0..3 in their low six bits. Bytes
+ * 8..11 hold the low nibbles of scale and offset 4..7, whose upper two bits are the upper two of bytes 0..3 and 4..7. */
 static void scale_pair(const uint8_t *b, int group, int *scale, int *offset)
 {
     if (group < 4) {
@@ -110,8 +110,8 @@ static void decode_q5_k(const uint8_t *b, double *out)
     decode_k_nibbles(b, b + 16, b + 48, out);
 }
 
-/* Two halves of 128; weight 32p + i of a half (p = 0..3): low nibble of byte 32(p%2) + i (p < 2) or high (p >= 2), bits 2p and 2p+1 of high
- * byte i. */
+/* There are two halves of 128. Weight 32p + i of a half (p = 0..3): low nibble of byte 32(p%2) + i (p < 2) or high (p >= 2), bits 2p and
+ * 2p+1 of high byte i. */
 static void decode_q6_k(const uint8_t *b, double *out)
 {
     const double d = half_at(b + 208);

@@ -11,8 +11,8 @@ typedef struct clfi_figures {
     bool is_noisy;
     double rate;    /* from the median of wall time */
     char unit[24];  /* "GFLOP/s", "GB/s", "texts/s", or "us" where only the time itself counts */
-    double percent; /* of the limit that the workload names, the median over rounds: in each, its rate by that of the best row that measures
-                         the limit, so that load of the machine moves both; NaN: none, or not measured */
+    double percent; /* of the limit that the workload names, the median over rounds. In each round its rate is divided by that of the best
+                         row that measures the limit, so that load of the machine moves both. NaN: no limit, or not measured */
 } clfi_figures;
 
 /* INVALID_ARGUMENT: a row without samples. */

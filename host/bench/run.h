@@ -2,7 +2,7 @@
 /* The runner: every workload on every engine of every device, verified first, then timed in rounds of random order.
  *
  * First each (device, workload, engine) is prepared alone and compared with the host's reference; what is wrong is FAILED and never timed.
- * Then rounds visit all that passed in a new random order, so that a machine that slows down does not slow one device alone; each visit
+ * Then rounds visit all that passed in a new random order, so that a machine that slows down does not slow one device alone. Each visit
  * drops its first runs and takes its share of the samples. */
 #ifndef CLFI_BENCH_RUN_H
 #define CLFI_BENCH_RUN_H

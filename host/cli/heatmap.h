@@ -40,7 +40,7 @@ typedef struct cli_heatmap {
 clf_status cli_heatmap_choose_format(const char *path, int *format);
 
 /* Draws for `path`, a file, pipe, device or "-". *out has all bytes and waits for clfi_atomic_commit; until then an old file stays. Labels
- * too long for their place are shortened, those too close together left out; characters that no font has are shown in a PNG by their number
+ * too long for their place are shortened, those too close together left out. A PNG shows characters that no font has by their number
  * (U+4F60), and standard error names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to draw.
  * UNSUPPORTED: too large for a picture. */
 clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, const char *path, clf_atomic_file *out);

@@ -241,8 +241,8 @@ static const cli_command *find(const char *name)
     return NULL;
 }
 
-/* A standard stream that the caller closed becomes /dev/null, opened so that its use fails: no file that is opened later can take its
- * number and get a message in its middle, and reading or writing the stream is an error and not the end of the input. */
+/* A standard stream that the caller closed becomes /dev/null, opened so that its use fails. A file that is opened later can then not take
+ * its number and get a message in its middle. Reading the stream is an error and not the end of the input. */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

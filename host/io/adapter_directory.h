@@ -17,8 +17,8 @@
  * IO as clfi_json_read_in. */
 clf_status clfi_adapter_base(const char *directory, char **out);
 
-/* The directory to read a part of a model from: `directory` if it has one of the files (count 0: it never has), or if it holds more than
- * an adapter; else the directory of the model that the adapter belongs to. *out: newly allocated. Statuses as clfi_adapter_base. */
+/* The directory to read a part of a model from. It is `directory` if that has one of the files (count 0: it never has), or if it holds more
+ * than an adapter, else the directory of the model that the adapter belongs to. *out: newly allocated. Statuses as clfi_adapter_base. */
 clf_status clfi_adapter_place(const char *directory, const char *const *files, size_t count, char **out);
 
 #endif

@@ -12,7 +12,7 @@
 clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture);
 
 /* The keys "<architecture>." that are not in `seen` (an object of those that were looked for) become keys of `config` under their whole
- * names, so that whoever tells of what nothing reads finds them; arrays as true. */
+ * names, arrays as true. The list of keys that nothing reads is made from them. */
 clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config);
 
 #endif

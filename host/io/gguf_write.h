@@ -33,9 +33,9 @@ typedef struct clf_gguf_converted {
     uint64_t bytes;       /* of all tensors' data as written */
 } clf_gguf_converted;
 
-/* Writes the source to path as GGUF 3: matrices as `type` (f32, f16, q8_0 or q4_0), everything else in the type that it has; beside q4_0
- * the table of tokens and the head are q8_0, or stay where they are as small. The file appears whole or not at all; path may be the
- * source's own. INVALID_ARGUMENT: another type. IO: also where the source's check tells it. FORMAT: a weight that is not finite, or too
+/* Writes the source to path as GGUF 3: matrices as `type` (f32, f16, q8_0 or q4_0), everything else in the type that it has. Beside q4_0
+ * the table of tokens and the head are q8_0, or stay as they are where that is as small. The file appears whole or not at all; path may be
+ * the source's own. INVALID_ARGUMENT: another type. IO: also where the source's check tells it. FORMAT: a weight that is not finite, or too
  * large for the type, by its tensor's name. */
 clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out);
 

@@ -17,9 +17,9 @@ enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
 /* Parses text[0..size), which need not end with NUL, as Python's json module reads it. Beyond RFC 8259 it takes NaN, Infinity and
  * -Infinity, keys that come twice (the last counts), and escapes of lone surrogates, which become U+FFFD. Any value may be the root. A byte
  * order mark of UTF-8 is left out. An integer outside int64 becomes a real number, and a number outside double an infinity. Real numbers
- * may thus be infinite or NaN: readers check their range. Refused with FORMAT "<name>: line L, column C: ...": syntax errors, text after
- * the value, bytes that are not UTF-8, U+0000 in a key (it may stand in a string value), nesting deeper than CLFI_JSON_MAX_DEPTH; and
- * UTF-16 and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
+ * may thus be infinite or NaN: readers check their range. FORMAT "<name>: line L, column C: ...": syntax errors, text after the value,
+ * bytes that are not UTF-8, U+0000 in a key (it may stand in a string value), nesting deeper than CLFI_JSON_MAX_DEPTH. FORMAT also: UTF-16
+ * and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
 
 /* The same of one line of a file: messages say only the column, "<name>, column C: ...", and `name` ends with the line. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's JSON as strict JSON. A number that is not finite becomes the string U+0000 and a letter, a number whose digits are kept U+0000
- * and its text; a string of the text that begins with U+0000 gets a second one in front, so that they cannot be confused. */
+/* Python's JSON as strict JSON. A number that is not finite becomes the string U+0000 and a letter, and a number whose digits are kept
+ * becomes U+0000 and its text. A string of the text that begins with U+0000 gets a second one in front, so that they cannot be confused. */
 #include "io/json_python.h"
 
 #include <locale.h>

@@ -25,9 +25,9 @@ clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
  * wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
 clf_status clfi_network_directory(const char *directory, char **out);
 
-/* The object of sentence_bert_config.json in the network's directory, or of the other names that the file has had, in the order in which
- * sentence-transformers looks for them: sentence_roberta_config.json, ..._distilbert_, ..._camembert_, ..._albert_, ..._xlm-roberta_,
- * ..._xlnet_; the first that is there and not empty. *out NULL: none. *name: the file's, static storage. FORMAT: no object; IO. */
+/* The object of sentence_bert_config.json in the network's directory, or of a file of another name that it has had: the first that is there
+ * and not empty. sentence-transformers looks for them in this order: sentence_roberta_config.json, ..._distilbert_, ..._camembert_,
+ * ..._albert_, ..._xlm-roberta_, ..._xlnet_. *out NULL: none. *name: the file's, static storage. FORMAT: no object; IO. */
 clf_status clfi_transformer_settings_read(const char *network_directory, json_t **out, const char **name);
 
 /* The same of a model's directory, whose network may lie in a folder. Statuses also those of clfi_network_directory. */

@@ -24,10 +24,10 @@ typedef struct cli_device_listing {
     size_t asked[CLI_MOST_ASKED];        /* which device each name is; SIZE_MAX: one beyond the listed */
 } cli_device_listing;
 
-/* Before the first OpenCL call of the process. A driver that crashes, hangs or ends the listing process is found (platform_guard.h) and
- * left out of this process and of all that it starts, which nothing makes start again then; `tells`: standard error names it. DEVICE: the
- * listing still fails without those. names: with commas between, at most CLI_MOST_ASKED (NULL: none), an empty one the default device;
- * NOT_FOUND: the first that no device has, and the devices there are. */
+/* Before the first OpenCL call of the process. A driver that crashes, hangs or ends the listing process is found (platform_guard.h). It is
+ * left out of this process and of all that it starts, and nothing starts it again. `tells`: standard error names it. DEVICE: the listing
+ * still fails without those. names: with commas between, at most CLI_MOST_ASKED (NULL: none), an empty one the default device; NOT_FOUND:
+ * the first that no device has, and the devices there are. */
 clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *out);
 
 /* The several devices that --device asks for, which is `device`, or CLF_DEVICE where that is NULL: "all", or names with commas between.

@@ -67,9 +67,9 @@ typedef struct cli_inputs {
     bool tells_nothing;    /* of inputs without a text, which else standard error tells once; the caller sets it */
 } cli_inputs;
 
-/* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped); a name that ends in .jsonl holds a JSON string, or an
- * object with "text", per line; "-" = standard input; NULL = none. A byte order mark at its start is
- * left out; lines that are not UTF-8 are taken, and said on standard error at its end. INVALID_ARGUMENT: no text at all was asked for. */
+/* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped). If its name ends in .jsonl, each line is a JSON string,
+ * or an object with "text". "-" = standard input; NULL = none. A byte order mark at its start is left out. Lines that are not UTF-8 are
+ * taken, and standard error says so at its end. INVALID_ARGUMENT: no text at all was asked for. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
 

@@ -53,9 +53,9 @@ typedef struct cli_part {
     uint64_t all_windows, all_rows; /* of the whole input, where it is complete */
 } cli_part;
 
-/* Creates the file with the job, or with `keeps` goes on with one that is there: its torn end is cut off, and what it holds is kept if it
- * is of the same job. IO: another process has it open, a link or no regular file. FORMAT: a file that this program did not write, which is
- * left alone. The job is copied. */
+/* Creates the file with the job. With `keeps` an existing file goes on: its torn end is cut off, and its windows are kept if they belong to
+ * the same job. IO: another process has it open, a link or no regular file. FORMAT: a file that this program did not write, which is left
+ * alone. The job is copied. */
 clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool on_one_device, cli_part **out);
 
 /* For reading only; the job is the file's own. IO, FORMAT as above; *out_is_torn: FORMAT because the file ends within its first line. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several devices at once: a process for each, which opens the models and embeds or scores the windows it is given. Whichever is free
- * gets the next window, and results come in the order of the inputs. A process that dies or fails loses its window, which another then
- * does; what a much slower or a silent one is at, a free one does as well where nothing else is left to do, and the first answer counts. */
+/* Several devices at once: a process for each, which opens the models and embeds or scores the windows it is given. Whichever is free gets
+ * the next window, and results come in the order of the inputs. A process that dies or fails loses its window, which another then does.
+ * Where no other window is left, a free process repeats the window of a much slower or a silent one, and the first answer counts. */
 #ifndef CLFI_JOBS_POOL_H
 #define CLFI_JOBS_POOL_H
 

@@ -34,8 +34,8 @@ clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, fl
  * so wide. */
 clf_status cli_quantize_read_ranges(const char *path, size_t width, float **out);
 
-/* out [cli_quantized_width]: uint8 floor((x - least) / step) within 0..255, step = (largest - least) / 255, or 1 where that is 0; int8 the
- * same less 128; binary a bit where x > 0, the first feature in the highest bit, less 128 if signed. All in float32. */
+/* out [cli_quantized_width]. uint8: floor((x - least) / step) within 0..255, step = (largest - least) / 255, or 1 where that is 0. int8:
+ * the same less 128. binary: a bit where x > 0, the first feature in the highest bit, less 128 if signed. All in float32. */
 void cli_quantize_row(cli_quantization kind, const float *row, size_t width, const float *ranges, uint8_t *out);
 
 #endif

@@ -26,9 +26,8 @@ clf_status cli_ranks_agree(const cli_ranks *ranks, const cli_job *job, const cha
 /* From now on the inputs give only the windows that this rank gets from the queue; no-op without ranks. */
 void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs);
 
-/* Embeds the windows of `file` that this rank gets from the queue, if all ranks agree, and has all ranks write the file in one
- * collective call; rank 0 gives it its name, and the fingerprint beside it. Until then it has a
- * temporary name of this run's own. Collective. */
+/* Embeds the windows of `file` that this rank gets from the queue, if all ranks agree, and has all ranks write the file in one collective
+ * call. Rank 0 gives it its name, and the fingerprint beside it. Until then it has a temporary name of this run's own. Collective. */
 clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, const char *file,
                            cli_inputs *inputs, const char *output, clf_embed_stats *stats);
 

@@ -2,9 +2,9 @@
 /* GEMM engine `clblast`: the product from CLBlast (Nugteren 2018), our epilogue behind it. Operands that CLBlast cannot read (other storage
  * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary.
  *
- * For large products CLBlast transposes and pads what is not as its kernel wants it, in launches of their own. Two things spare it that:
- * constant weights have a transposed copy from loading (CLFI_GEMM_COLUMNS), and of the two ways to say the same product, c = a b in
- * row-major and c' = b' a' in column-major order, the one is taken for which it asks less scratch space. */
+ * For large products CLBlast transposes and pads what is not as its kernel wants it, in launches of their own. Two things avoid that.
+ * Constant weights have a transposed copy from loading (CLFI_GEMM_COLUMNS). The same product can be asked for as c = a b in row-major or as
+ * c' = b' a' in column-major order: this engine takes the one for which CLBlast asks less scratch space. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -27,8 +27,8 @@ static struct {
 } applied[16];
 
 /* CLBlast keeps compiled programs, and with them contexts, in static objects: left to its own destructors they would be released after the
- * driver's. It can only let go of all at once, and those that other contexts use would be compiled again: they go with the last context
- * that used CLBlast, or when too many that are gone are held. */
+ * driver's. It can only release all of them at once, and other contexts would have to compile theirs again. So they are released with the
+ * last context that used CLBlast, or when they keep too many destroyed contexts alive. */
 enum { MOST_DEPARTED = 8, PIECE_ROWS = 64 };
 static size_t users, departed;
 

@@ -113,8 +113,8 @@ static bool is_short(const clf_context *context)
     return context->device.caps.slow_compiler || context->device.caps.is_cpu;
 }
 
-/* As many results per item as there can be (8 x 8, by halves 8 x 4) where that gives every unit its groups, else 4 x 4; where even they are
- * few, k is split. */
+/* An item has as many results as there can be (8 x 8, by halves 8 x 4) where that gives every unit its groups, else 4 x 4. Where even these
+ * groups are few, k is split. */
 static clf_tile tile_of(const clf_context *context, const variant *of, const clf_gemm_args *args)
 {
     static const clf_tile small_items = {{[ITEM_M] = 4, [ITEM_N] = 4}};

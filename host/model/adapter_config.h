@@ -15,8 +15,8 @@
  * olora, loftq, lora_ga), keys that change the network, keys that are unknown. FORMAT: another type of value. */
 clf_status clfi_adapter_config_read(const char *directory, char **out_path, json_t **out);
 
-/* Scaling of the module with this path in the network ("encoder.layer.0.attention.self.query"): its rank, from rank_pattern or r, and
- * the factor of its product, alpha / rank, or alpha / sqrt(rank) with use_rslora; alpha from alpha_pattern or lora_alpha. */
+/* Scaling of the module with this path in the network ("encoder.layer.0.attention.self.query"). Its rank comes from rank_pattern or r,
+ * alpha from alpha_pattern or lora_alpha. The factor of its product is alpha / rank, or alpha / sqrt(rank) with use_rslora. */
 clf_status clfi_adapter_config_scaling(const json_t *config, const char *path, const char *module, int64_t *rank, double *scaling);
 
 /* Whether the adapter changes the module: target_modules (a list of names, a regular expression or "all-linear"), exclude_modules,

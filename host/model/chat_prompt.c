@@ -206,8 +206,8 @@ static clf_status take_ids(clf_chat_prompt *p, size_t from)
     return CLF_OK;
 }
 
-/* A piece that does not begin the prompt: encoded behind a newline, whose tokens are left out again, so that it does not get the space that
- * some tokenizers put at the beginning of a text. */
+/* Encodes a piece that does not begin the prompt. Some tokenizers put a space at the beginning of a text, which the piece must not get: so
+ * it is encoded behind a newline, whose tokens are left out again. */
 static clf_status encode_piece(clf_chat_prompt *p, const char *text, size_t size, bool as_text)
 {
     if (size == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings of length sqrt(C) and gains stored less 1; from the second on
- * with norms after each block too, every second or sixth layer without a window, soft caps (2), norms of queries and keys and a base of
- * their own for windows (3). */
+/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings of length sqrt(C) and gains stored less 1. Gemma 2 and 3 have
+ * norms after each block too; every second layer (2) or sixth (3) has no window. Gemma 2 has soft caps, Gemma 3 norms of queries and keys
+ * and a base of its own for windows. */
 #include <math.h>
 
 #include "io/json.h"

@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/* When a beam search with as many finished hypotheses as it is wide ends: where the best open one is no better than the last of them
- * (early_stopping false); at once (true); where it would not be better at the greatest length ("never"). */
+/* When a beam search ends that has as many finished hypotheses as it is wide. early_stopping false: where the best open one is no better
+ * than the last of them. true: at once. "never": where it would not be better at the greatest length. */
 typedef enum clf_beam_stop { CLF_BEAM_STOP_BEATEN, CLF_BEAM_STOP_FULL, CLF_BEAM_STOP_NEVER } clf_beam_stop;
 
 typedef struct clf_generation_config {
@@ -33,13 +33,13 @@ typedef struct clf_generation_config {
     clf_beam_stop stop;
 } clf_generation_config;
 
-/* From generation_config.json where `path` is a directory that has one, else from config.json: rules from one of them alone,
- * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id) key by key. The rules are
- * forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens, begin_suppress_tokens,
- * forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for searches num_beams,
- * length_penalty, early_stopping and renormalize_logits. FORMAT: no numbers from 0, or another value that a key cannot have. UNSUPPORTED:
- * bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release with
- * clfi_generation_config_free. */
+/* Reads generation_config.json where `path` is a directory that has one, else config.json. Rules come from one of the two alone. Two keys
+ * are looked for in both: eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id). The rules
+ * are forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
+ * begin_suppress_tokens, forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for
+ * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: no numbers from 0, or another value that a key cannot
+ * have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release
+ * with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* Whether the key is a rule that is not there: only a value that changes nothing is taken. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts, pairs of texts and token ids on their way to rows of numbers: they are tokenized as they come, wait, and are packed by like length
- * into passes of about as many tokens as suit the device. New ones may come while it works. Embedding, reranking and classification share
- * it. One thread drives a packer.
+/* Turns texts, pairs of texts and token ids into rows of numbers. They are tokenized as they come, wait, and are packed by like length into
+ * passes of about as many tokens as suit the device. New ones may come while it works. Embedding, reranking and classification share it.
+ * One thread drives a packer.
  *
  * Rounds: a step that has nothing left of a round begins one with all that waits by then (or its first round_tokens tokens), longest first.
  * What comes during a round waits for the next, so that nothing waits for ever, and the batches of a fixed list of texts depend on nothing

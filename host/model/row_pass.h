@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One pass of a session's network over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. No
- * corrupt row leaves: one that is not finite, or all zero where its sequence has tokens, is found on the device; its batch is computed
- * again on the portable engines, once, which the context's log tells. */
+ * corrupt row leaves: the device finds one that is not finite, or all zero where its sequence has tokens. Its batch is computed again on
+ * the portable engines, once, and the context's log says so. */
 #ifndef CLFI_MODEL_ROW_PASS_H
 #define CLFI_MODEL_ROW_PASS_H
 

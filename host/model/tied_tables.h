@@ -7,8 +7,8 @@
 #include "model/name_map.h"
 #include "nn/network.h"
 
-/* Decides whether a generator that the configuration ties (tie_word_embeddings) is tied, as transformers 5 does: it is where the loaded
- * checkpoint stores no matrix of its own, or one with the bits of the table. A stored matrix that differs is the generator's. */
+/* Decides as transformers 5 does whether a generator that the configuration ties (tie_word_embeddings) is tied. It is tied where the loaded
+ * checkpoint stores no matrix for it, or one with the bits of the table. A stored matrix that differs is the generator's. */
 void clfi_tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config);
 
 /* Marian's positions are sinusoids that are computed, unless the loaded checkpoint stores a table of them: transformers takes that,

@@ -14,8 +14,8 @@ typedef struct clf_tensor_readers {
     const void *user;
 } clf_tensor_readers;
 
-/* UNSUPPORTED: a weight that is there twice with different numbers, or a tensor that was not taken, by its name; but for tensors with the
- * bits of a table of tokens, buffers that are computed, masks and parts for pictures. Nothing is refused where config_kwargs change the
+/* UNSUPPORTED: a weight that is there twice with different numbers, or a tensor that was not taken, by its name. Tensors with the bits of a
+ * table of tokens, buffers that are computed, masks and parts for pictures may be left. Nothing is refused where config_kwargs change the
  * configuration. */
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *readers);
 

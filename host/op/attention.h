@@ -53,8 +53,8 @@ typedef struct clf_attention_args {
  *
  * q, k, v: any strides on the first two axes, unit stride on the last (rows [H,T,d] of a projection written head by head are the fastest
  * layout; [T,H,d] permuted works as well). out likewise. Query rows outside every span are left unwritten. Scores, sums and products are
- * f32; a masked key has no effect whatever its row of k and v holds, a usable one counts even where its weight underflows to 0 (0 times NaN
- * or infinity is NaN); a usable score of NaN or +inf makes the output row NaN, -inf gives weight 0. A row without a usable key follows
+ * f32. A masked key has no effect whatever its row of k and v holds; a usable one counts even where its weight underflows to 0 (0 times NaN
+ * or infinity is NaN). A usable score of NaN or +inf makes the output row NaN, -inf gives weight 0. A row without a usable key follows
  * empty_rows (uniform: the mean of v over all keys of the sequence); a sequence without keys gives zeros. Enqueued; temporary memory: none.
  * INVALID_ARGUMENT: shapes or types that do not fit ("E_SHAPE: ..."), a span that leaves q or k. UNSUPPORTED: no engine of the table
  * "attention" can run it. Source: Dao et al. 2022 (FlashAttention), alg. 1; Milakov and Gimelshein 2018 (online softmax). */

@@ -47,7 +47,7 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Wide tiles read keys less often; they pay where there are enough queries to fill them and enough registers to hold them: those of a
+/* Wide tiles read keys less often. They pay where there are enough queries to fill them and enough registers to hold them: those of a
  * work-group, or the vector registers of a CPU, which `group` does without. */
 static clf_status choose_tile(const clf_context *context, int32_t max_queries, int32_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k; the kept
- * labels that only one factor has form m and n, the rest are batches. Where k does not fuse, or what is left for m and n is too thin, a
- * dense copy of a term can repair it; the candidates are compared by a coarse model of a device's time. */
+/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k. The kept
+ * labels that only one factor has form m and n, and the rest are batches. A dense copy of a term can help if k does not fuse, or if what is
+ * left for m and n is too thin. The candidates are compared by a coarse model of a device's time. */
 #include "op/einsum_lower.h"
 
 #include <math.h>

@@ -23,10 +23,10 @@ typedef struct clf_einsum_path {
  * size(all) * (max(terms - 1, 1) + (1 if a label is summed)), the model of opt_einsum. */
 double clfi_einsum_step_cost(clf_label_set all, clf_label_set kept, int terms, const int64_t *size);
 
-/* Finds an order for `count` >= 1 terms given by their label sets (no size-0 or size-1 label in them); inputs of a merge are term numbers,
- * or count + i for the result of merge i. Up to CLFI_EINSUM_EXACT_TERMS terms the total cost is the least over all pairwise trees that
- * keep every intermediate at `limit` elements or less (INFINITY: no limit), ties going to smaller intermediates; above it, or where no
- * such tree exists, the order is greedy, and all terms that are left when no pair fits the limit are merged at once. */
+/* Finds an order for `count` >= 1 terms given by their label sets (no size-0 or size-1 label in them). Inputs of a merge are term numbers,
+ * or count + i for the result of merge i. Up to CLFI_EINSUM_EXACT_TERMS terms the total cost is the least over all pairwise trees that keep
+ * every intermediate at `limit` elements or less (INFINITY: no limit), ties going to smaller intermediates. With more terms, or where no
+ * such tree exists, the order is greedy. All terms that are left when no pair fits the limit are then merged at once. */
 clf_status clfi_einsum_path_find(const clf_label_set *term, int count, clf_label_set output, const int64_t *size, double limit,
                                  clf_einsum_path *out);
 

@@ -7,7 +7,7 @@
 
 /* y[t,c] = scale * table0[ids0[t],c] + table1[ids1[t],c] + table2[ids2[t],c] for `count` (1 to 3) terms (kernel/embedding.h); y [T,C],
  * columns adjacent, in f32, f16 or bf16. The ids live on the device, so the caller has checked 0 <= id < V on the host where they came
- * from; the kernel clamps them to that range, so that a wrong id gives a wrong row and never a read outside the table. Enqueued; allocates
+ * from. The kernel clamps them to that range, so that a wrong id gives a wrong row and never a read outside the table. Enqueued; allocates
  * nothing. T = 0: nothing to do. INVALID_ARGUMENT: shapes or dtypes do not fit, a table without rows, columns that are not adjacent. */
 clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y);
 

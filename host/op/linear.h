@@ -7,10 +7,10 @@
 #include "kernel/gemm.h"
 #include "tensor/row_blocks.h"
 
-/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16 of one dtype with any strides, or each of quantised blocks) along N
- * and packs them into the form of the engine that this context uses. biases[i]: [N_i], or a view with buffer NULL; biases may be NULL. An
- * engine that packs keeps no reference to the weights: after clf_context_finish the caller may drop their memory. What one allocation does
- * not hold, and each run of parts of one type, is packed and multiplied piece by piece. Enqueued. */
+/* Concatenates `parts` weights [N_i, K] (torch layout) along N and packs them into the form of the engine that this context uses. They are
+ * f32, f16 or bf16 of one dtype with any strides, or each of quantised blocks. biases[i]: [N_i], or a view with buffer NULL; biases may be
+ * NULL. An engine that packs keeps no reference to the weights: after clf_context_finish the caller may drop their memory. What one
+ * allocation does not hold, and each run of parts of one type, is packed and multiplied piece by piece. Enqueued. */
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out);
 
 /* The same where weights and biases may come in blocks of rows; biases[i].count 0: none. */

@@ -38,9 +38,9 @@ typedef struct clf_tuning {
 void clfi_tuning_clear(clf_tuning *tuning);
 
 /* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong. A rule that names an engine or a parameter that this version
- * lacks, or a tile that does not fit the context's device, is passed over, and the log says so; without a context (NULL) whether tiles and
- * CLBlast's parameters fit is not asked. What is passed over stays in the entry that is written next, where no rule for the same product
- * takes its place. *out: release with clfi_tuning_clear. */
+ * lacks, or a tile that does not fit the context's device, is passed over, and the log says so. Without a context (NULL) nobody checks
+ * whether tiles and CLBlast's parameters fit. What is passed over stays in the entry that is written next, where no rule for the same
+ * product takes its place. *out: release with clfi_tuning_clear. */
 clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out);
 
 /* A file's choices for a device with this driver, without a context; none where it has no entry, or a broken one: contexts pass over it
@@ -76,9 +76,9 @@ clf_status clfi_tuning_first_use_text(const clf_context *context, bool *out_is_a
 /* CLBlast's parameters in use on this context; NULL: CLBlast's own. Borrowed from the context. */
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context);
 
-/* The rule of the nearest measured product of that kind: the factors between the sizes multiply to at most 4, and rows beyond the most
- * that were measured with its weight count as that many. Rules of the context's precision; where there are none, those of the next finer
- * one. NULL: not tuned, or nothing near. */
+/* The rule of the nearest measured product of that kind. The factors between the sizes multiply to at most 4. Rows beyond the most that
+ * were measured with its weight count as that many. Rules of the context's precision; where there are none, those of the next finer one.
+ * NULL: not tuned, or nothing near. */
 const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k);
 
 #endif

@@ -49,8 +49,8 @@ typedef struct clfi_report_data {
 clf_status clfi_report_gather(const clfi_result *files, size_t count, clfi_report_data *out);
 void clfi_report_data_free(clfi_report_data *data);
 
-/* The part of clfi_report_gather that labels the devices: the platform's name for a CPU, else the device's own; where that is another
- * device's too, more of both names, the file, its path, the device's number in the file, or its place in the report. OUT_OF_MEMORY. */
+/* The part of clfi_report_gather that labels the devices: the platform's name for a CPU, else the device's own. A label that another device
+ * has too gets more of both names, the file, its path, the device's number in the file, or its place in the report. OUT_OF_MEMORY. */
 clf_status clfi_report_name_devices(clfi_report_data *data);
 
 /* The best row of a workload on a device; NULL: none was verified. */

@@ -42,8 +42,8 @@ static double passes(const clfi_report_work *work)
     return count > 1 ? count : 1;
 }
 
-/* The copy of the nearest size, or the memory where that is faster; then, where the workload was faster still, the slowest larger limit of
- * a cache that it does not exceed: its data came from there. */
+/* The copy of the nearest size, or the memory where that is faster. A workload that was faster still has its data from a cache: its limit
+ * is the slowest larger one of a cache that it does not exceed. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
 {
     const char *name, *key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline plot of a device (Williams, Waterman & Patterson 2009): arithmetic intensity across, speed up, both logarithmic; the roofs
- * are the limits measured in the same run; every workload that has both counts is a numbered point. */
+/* Draws the roofline plot of a device (Williams, Waterman & Patterson 2009): arithmetic intensity across, speed up, both logarithmic. The
+ * roofs are the limits measured in the same run. Every workload that has both counts is a numbered point. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,11 +27,11 @@ enum { CLFI_VISITS_MAX = 20 };
  * 0.1. */
 enum { CLFI_VISITS_MIN = 4 };
 
-/* Assumptions about how much a run's level varies although nothing changed. One run per side cannot show it.
- * CLFI_RUN_TO_RUN: standard deviation, in logarithms, on a machine at rest: placement of code, data and pages, clocks (Mytkowicz et al.
- * 2009). CLFI_RUN_SHARE: on a machine that others use, whole runs meet different company. Of twelve runs of one build on a busy two-core
- * machine the variance between runs was 0.4 to 1.3 times that between the visits of a run, where 0.2 would be left by averaging five
- * independent visits; so this share of the variance between visits is taken not to average out. */
+/* Assumptions about how much a run's level varies although nothing changed. One run per side cannot show it. CLFI_RUN_TO_RUN: standard
+ * deviation, in logarithms, on a machine at rest: placement of code, data and pages, clocks (Mytkowicz et al. 2009). CLFI_RUN_SHARE: on a
+ * machine that others use, whole runs meet different company. In twelve runs of one build on a busy two-core machine the variance between
+ * runs was 0.4 to 1.3 times that between the visits of a run. Averaging five independent visits would leave 0.2. So this share of the
+ * variance between visits is taken not to average out. */
 #define CLFI_RUN_TO_RUN 0.01
 #define CLFI_RUN_SHARE 0.5
 
@@ -44,10 +44,10 @@ typedef struct clfi_difference {
     size_t visits_a, visits_b;
 } clfi_difference;
 
-/* The ratio of the medians. Variance of its logarithm, per side: v (1 + CLFI_RUN_SHARE K) + CLFI_RUN_TO_RUN^2, where v is that of the
- * median in a bootstrap of whole visits (1,000 resamples from `seed`), times K/(K-1) because the spread of K visits is estimated from
- * themselves. Interval and p are Student's with Welch's degrees of freedom. With a single visit on a side nothing is known of its spread:
- * interval 0 to infinity, p 1. INVALID_ARGUMENT: an empty series, or visits that do not add up. OUT_OF_MEMORY. */
+/* The ratio of the medians. Variance of its logarithm, per side: v (1 + CLFI_RUN_SHARE K) + CLFI_RUN_TO_RUN^2. v is the median's variance
+ * in a bootstrap of whole visits (1,000 resamples from `seed`), times K/(K-1) because the spread of K visits is estimated from themselves.
+ * Interval and p are Student's with Welch's degrees of freedom. With a single visit on a side nothing is known of its spread: interval 0 to
+ * infinity, p 1. INVALID_ARGUMENT: an empty series, or visits that do not add up. OUT_OF_MEMORY. */
 clf_status clfi_difference_of(const clfi_series *a, const clfi_series *b, uint64_t seed, clfi_difference *out);
 
 /* Two-sided p of Mann & Whitney's U (1947): the share of all ways to divide the values into groups of these sizes whose rank sum is at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is done at once, whatever a context is in the middle of: within a rehearsal (runtime/rehearsal.h), which would only note its
- * launches, and beside launches that are recorded (runtime/recording.h), which they would join. */
+/* Work that is done at once, whatever a context is in the middle of. A rehearsal (runtime/rehearsal.h) would only note its launches, and a
+ * recording (runtime/recording.h) would take them in. */
 #ifndef CLFI_RUNTIME_ASIDE_H
 #define CLFI_RUNTIME_ASIDE_H
 

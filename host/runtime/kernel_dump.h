@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CLF_KERNEL_DUMP=<directory>: every kernel that a context asks for is written there as a file of its own, ready for another compiler
- * (the offline tests feed them to the code generators of GPUs; a driver's bug report needs no more). */
+/* CLF_KERNEL_DUMP=<directory>: every kernel that a context asks for is written there as a file of its own, ready for another compiler. The
+ * offline tests feed these files to the code generators of GPUs, and a driver's bug report needs no more. */
 #ifndef CLFI_RUNTIME_KERNEL_DUMP_H
 #define CLFI_RUNTIME_KERNEL_DUMP_H
 

@@ -66,7 +66,7 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     return CLF_OK;
 }
 
-/* Options of the compiler. Warnings are off for compilers that print them by themselves: they tell that a vector of 16 floats is passed in
+/* Options of the compiler. Warnings are off for compilers that print them by themselves. They warn that a vector of 16 floats is passed in
  * another way than with AVX-512, which does not matter if all functions are inlined. These options do not change the program, so they are
  * not part of the cache's key. */
 static clf_status append_options(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)

@@ -20,9 +20,9 @@ typedef struct clf_rehearsal {
 } clf_rehearsal;
 
 /* Calls work(user): launches are noted, writes to the device and reads from it left out, so that it must not look at what it reads. Then
- * programs that the cache on disk has are loaded, context->builds_expected counts those that the context has built and will have to
- * build, and these are built, several at once where that is possible. An engine of which a kernel turns out to be unusable is left out from
- * then on (context->unbuilt), and all is done again for those that take its place. */
+ * programs that the cache on disk has are loaded, and the others are built, several at once where that is possible.
+ * context->builds_expected counts the programs that the context has built and will have to build. An engine of which a kernel turns out to
+ * be unusable is left out from then on (context->unbuilt), and all is done again for those that take its place. */
 clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user);
 
 /* In a rehearsal: a launch's kernel, and later the size of its work-groups, `dimensions` numbers. */

@@ -3,8 +3,8 @@
  * transformers does: trim_blocks and lstrip_blocks on, Python's text of values, loop controls, `generation` blocks.
  *
  * Statements: if, for (with a condition, else, unpacking), set (variables, namespaces, blocks), macro, break, continue, generation, raw,
- * comments. Expressions: literals, lists, dictionaries (keys: strings and integers), attributes, items, slices, arithmetic, ~,
- * comparisons, in, and / or / not, `a if b else c`, filters, tests, methods of strings and dictionaries, range, namespace, dict,
+ * comments. Expressions: literals, lists, dictionaries (keys: strings and integers), attributes, items, slices, arithmetic, ~, comparisons,
+ * in, and / or / not, `a if b else c`. Functions: filters, tests, methods of strings and dictionaries, range, namespace, dict,
  * raise_exception, strftime_now, loop.cycle and loop.changed. Letters change their case as in Python, and in the filter title as in Jinja.
  * Tuples are lists. Anything else is refused by its name and line. */
 #ifndef CLFI_TEMPLATE_TEMPLATE_H

@@ -54,9 +54,9 @@ typedef struct clf_rewrite {
     size_t start, end, at; /* bytes of `from`; those before `at` are used up */
 } clf_rewrite;
 
-/* Appends `code` to `to`. change 0: it stands for the next character of `from`; negative: for the next one, and so many more are dropped;
- * positive: it is new, and belongs to what the last character used up came from. (The rule of Hugging Face's
- * NormalizedString::transform.) */
+/* Appends `code` to `to`. change 0: it stands for the next character of `from`. Negative: for the next one, and so many more are dropped.
+ * Positive: it is new, and belongs to what the last character used up came from. (The rule of Hugging Face's NormalizedString::transform.)
+ * */
 clf_status clfi_rewrite_put(clf_rewrite *rewrite, uint32_t code, int change);
 
 /* Drops so many characters of `from`. */

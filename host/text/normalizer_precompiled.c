@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Precompiled: SentencePiece's table of normal forms, a double-array trie (Darts) from UTF-8 sequences to places in a string of NUL-ended
- * forms. The reference takes the first, that is the shortest, form that a character cluster begins with, and so do we; SentencePiece itself
+ * forms. The reference takes the first, that is the shortest, form that a character cluster begins with, and so do we. SentencePiece itself
  * takes the longest that the text begins with, and so do we where a key of our own, "longest", asks for it. */
 #include <stdlib.h>
 #include <string.h>

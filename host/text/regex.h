@@ -22,8 +22,9 @@ extern const char clfi_regex_gpt2[];
 clf_status clfi_regex_create(const char *pattern, const char *where, clf_regex **out);
 void clfi_regex_destroy(clf_regex *regex);
 
-/* Whether the pattern is known to match nothing that goes from an ASCII letter or digit on to a space, to look at no character before its
- * match, and to take the same of what is before such a place whether the text goes on or not. */
+/* Whether a text may be cut between an ASCII letter or digit and a space without a change of the pattern's matches. This is known for
+ * patterns that match across no such place, look at no character before their match, and match the same before such a place whether the
+ * text goes on or not. */
 bool clfi_regex_cuts_words(const clf_regex *regex);
 
 /* The pattern for PCRE2 that stands for Oniguruma's `pattern`, appended to `out`. Errors as above. */

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* Highest id accepted is CLFI_VOCABULARY_MAX_ID; the array from id to text is no larger than 8 entries for each token plus 65,536, or
+/* The highest id accepted is CLFI_VOCABULARY_MAX_ID. The array from id to text is no larger than 8 entries for each token plus 65,536, or
  * than that of the vocabulary to which tokens are added with as many. */
 enum { CLFI_VOCABULARY_MAX_ID = (1 << 24) - 1 };
 

@@ -26,7 +26,7 @@ typedef struct clf_vocabulary_export {
     }
 
 /* directory/tokenizer.json as a vocabulary of `rows` tokens: ids without a token, and those behind the last, are unused ones. Byte-level
- * BPE is "gpt2" where it cuts text as one of the named pre-tokenizers does, BPE with byte fallback is "llama"; the tokens of a text that
+ * BPE is "gpt2" where it cuts text as one of the named pre-tokenizers does, BPE with byte fallback is "llama". The tokens of a text that
  * has a bit of everything come out the same, or it is refused. *out, which is CLF_VOCABULARY_EXPORT_INIT, is to be freed in any case.
  * NOT_FOUND: no such file. UNSUPPORTED: a tokenizer that has no such form, by its part; more than `rows` tokens. */
 clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabulary_export *out);

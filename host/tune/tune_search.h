@@ -25,8 +25,8 @@ double clfi_tune_ratio(const clfi_tune_results *results, size_t candidate, size_
  * has to be larger than that. */
 double clfi_tune_noise(const clfi_tune_results *results, size_t product);
 
-/* How one engine's tiles are searched: coordinate descent, a line search from the best so far along each parameter, down and then up, as
- * long as that does not make it clearly slower; a second time where the first one found something. */
+/* Searches one engine's tiles by coordinate descent: a line search from the best so far along each parameter, down and then up, as long as
+ * that does not make it clearly slower. Where this found something, it runs a second time. */
 typedef struct clfi_tune_walk {
     const clf_engine *engine;
     const clf_tile *standard;

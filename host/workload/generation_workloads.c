@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "prefill" and "decode". Counted are 2 operations per weight of the layers and token, 2 V C for each row of logits, and 4 per
- * query, key and element of a head; bytes are the weights once for each pass, and the keys and values that are written and read. */
+/* Workloads "prefill" and "decode". Counts 2 operations per weight of the layers and token, 2 V C for each row of logits, and 4 per query,
+ * key and element of a head. Bytes are the weights once for each pass, and the keys and values that are written and read. */
 #include "workload/generation_workloads.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
 /* Workloads "decoder": phonemes of common words by the built-in encoder-decoder, greedy and with a beam, from letters to phonemes on the
  * host.
  *
- * Verified against the float64 reference (reference_transformer.h), which is given the phonemes of some words, a fixed random choice: the
- * log-probability of the whole sequence is the score, and for greedy decoding no other phoneme is more probable at any place, each within
- * what rounding errors may change. */
+ * Verified against the float64 reference (reference_transformer.h), which is given the phonemes of some words, a fixed random choice. The
+ * log-probability of the whole sequence must be the score, and for greedy decoding no other phoneme may be more probable at any place. Both
+ * hold within what rounding errors may change. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "encoder": sentence embeddings by a model directory, from token ids in batches of equal length, and from texts of mixed length.
  *
- * A run goes from the ids or texts to the embeddings on the host. Counted for ids are 2 operations per weight of the projections and
- * token, and 4 C per pair of query and key, in every layer; texts are not counted, as their tokens are the tokenizer's affair. Verified
- * against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences, and the others against the device's own embedding
- * of each alone: largest error of an element; norms of all rows, where the model normalises. */
+ * A run goes from the ids or texts to the embeddings on the host. Counts for ids 2 operations per weight of the projections and token, and
+ * 4 C per pair of query and key, in every layer. Texts are not counted, as their tokens are the tokenizer's affair. Verified against a
+ * float64 pass (reference_encoder.h) of a fixed random choice of the sequences, and the others against the device's own embedding of each
+ * alone. Checked are the largest error of an element, and the norms of all rows where the model normalises. */
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -5,8 +5,8 @@
  * Counted are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load,
  * and stay in whatever cache holds them. In some workloads the weights are stored as f16, bf16 or quantised blocks; all else, also the
  * arithmetic, stays f32. "gemm/f32-medium" and "-high" ask for that precision, and name the matrix unit's peak as their limit. Verified
- * against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h): all of a small
- * result; of a large one the rows and columns of a fixed random subset, with the last. */
+ * against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h). A small result is
+ * checked whole, a large one in the rows and columns of a fixed random subset, with the last. */
 #include <stdio.h>
 #include <string.h>
 

@@ -123,8 +123,8 @@ typedef struct bounded {
     double *value, *bound;
 } bounded;
 
-/* y[row] = W x + b for an x known to `x_bound` (NULL: exactly): sums of D products are off by sqrt(D) u of their magnitudes, times a
- * constant (Higham & Mary 2019), here 4. */
+/* y[row] = W x + b for an x known to `x_bound` (NULL: exactly). Sums of D products are off by sqrt(D) u of their magnitudes, times a
+ * constant, here 4 (Higham & Mary 2019). */
 static void project(const layer_state *s, int which, const double *x, const double *x_bound, double *y, double *y_bound)
 {
     const int64_t width = s->one.width;

@@ -3,8 +3,8 @@
  * workload to the list; the catalogue gives the sizes, tests give smaller ones. All results are checked exactly unless said otherwise: the
  * error of a verdict is then the number of wrong words, the bound 0. Data is random; no kernel's work can be foreseen by its compiler.
  *
- * A workload whose figure is a limit of the device has that limit's key in work["measures"]; where it has several engines (shapes of the
- * same arithmetic), or several workloads have the key, the best of them is the limit. */
+ * A workload whose figure is a limit of the device has that limit's key in work["measures"]. If it has several engines (shapes of the same
+ * arithmetic), or several workloads have the key, the best of them is the limit. */
 #ifndef CLFI_WORKLOAD_PEAK_H
 #define CLFI_WORKLOAD_PEAK_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Multiply-adds of float32 and float16 from registers.
  *
- * A chain goes s -> s x1 + y1 -> (...) x2 + y2, `pairs` times: an affine map s -> X s + Y with X = x1 x2 and Y = x2 y1 + y2, so that the
- * end is X^m s + Y (X^m - 1) / (X - 1), or s + m Y for X = 1.
+ * A chain goes s -> s x1 + y1 -> (...) x2 + y2, m = `pairs` times. A pair is the map s -> X s + Y with X = x1 x2 and Y = x2 y1 + y2. So the
+ * chain ends at X^m s + Y (X^m - 1) / (X - 1), or at s + m Y for X = 1.
  *
  * float32: x1 = -1.37, x2 = -(1 - 2^-9) / 1.37, y1 = 0.3, Y nearly 0, s in (-1, 1) plus an offset of the item below 1/4. Rounding of a
  * pair, fused or not, is at most u (|x2| (|x1 s| + |s'|) + |x2 s'| + |s''|) <= 6 u with |s| <= 1.3, |s'| <= 2.1, u = 2^-24. Pairs that
- * follow shrink it by X, so a chain is off by at most 6 u (1 - X^m) / (1 - X), and a sum of C chains by C times that and C^2 1.3 u more for
- * its additions. float16: x1 = x2 = -1 and whole numbers, |s| <= 2048 throughout, so every step is exact; the sum of the chains is taken in
- * float32. */
+ * follow shrink it by X, so a chain is off by at most e = 6 u (1 - X^m) / (1 - X). A sum of C chains is off by at most C e, and C^2 1.3 u
+ * more for its additions. float16: x1 = x2 = -1 and whole numbers, |s| <= 2048 throughout, so every step is exact; the sum of the chains is
+ * taken in float32. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 static const double U = 0x1p-24;
 
 /* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that
- * plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u;
- * the quotient doubles the sum's. */
+ * plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u.
+ * The quotient doubles the sum's error. */
 clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, const double *bias, size_t keys,
                                   size_t d, size_t dv, double scale, clf_empty_rows empty_rows, double *out, double *bound)
 {

@@ -11,8 +11,8 @@ double clfi_ref_einsum_element(const clf_einsum_form *form, const double *const 
 /* Number of summed terms of an output element. */
 double clfi_ref_einsum_terms(const clf_einsum_form *form);
 
-/* Bound of a float32 result's error in units of that magnitude: (8 + 2n + 2 sqrt k) u for n operands and k terms, which the rounding
- * errors of a sum in no special order keep (Higham & Mary 2019). 0 for a permutation, which is exact. */
+/* Bound of a float32 result's error in units of that magnitude: (8 + 2n + 2 sqrt k) u for n operands and k terms. Sums in any order keep it
+ * (Higham & Mary 2019). 0 for a permutation, which is exact. */
 double clfi_ref_einsum_error(int operands, double terms);
 
 /* out and magnitude (may be NULL): form->output_elements each. Returns the number of summed terms. */

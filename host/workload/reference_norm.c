@@ -2,9 +2,9 @@
 /* Row normalisations in double.
  *
  * Bounds, u = 2^-24. A float32 sum of n terms in at least four independent chains is taken to err by at most k u sum |terms|, k = 8 +
- * sqrt(n): the probabilistic bound of Higham & Mary 2019 with lambda = 2 and chains of n/4. OpenCL allows 2.5 units (5 u) for a quotient
- * and 3 (6 u) for a square root, so a scale 1 / sqrt(mean + eps) adds (5 + 6) u, and the product with 1/n another 5 u, halved by the root.
- * */
+ * sqrt(n). This is the probabilistic bound of Higham & Mary 2019 with lambda = 2 and chains of n/4. OpenCL allows 2.5 units (5 u) for a
+ * quotient and 3 (6 u) for a square root, so a scale 1 / sqrt(mean + eps) adds (5 + 6) u. The product with 1/n adds another 5 u, halved by
+ * the root. */
 #include "workload/reference_norm.h"
 
 #include <math.h>

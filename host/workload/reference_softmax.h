@@ -12,16 +12,16 @@
  * false when no key is usable; then the weights follow the policy. */
 bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights);
 
-/* Bound of the relative error of a weight in float32 over K keys, A = `largest` magnitude of a used score, u = 2^-24: 6A u for the
- * roundings of scores and of their differences to the maximum (in the weight and in the sum), K u for the sum, 16 u for exponentials and
- * the quotient. */
+/* Bound of the relative error of a weight in float32 over K keys: (6 A + K + 16) u, A = `largest` magnitude of a used score, u = 2^-24. 6 A
+ * u is for the roundings of scores and of their differences to the maximum (in the weight and in the sum), K u for the sum, 16 u for
+ * exponentials and the quotient. */
 double clfi_ref_softmax_error(double largest, size_t keys);
 
 /* log sum_i exp(x[i]) over n values: log-softmax is x less this. */
 double clfi_ref_log_sum_exp(const double *x, size_t n);
 
-/* Bound of the error of a log-softmax y over n values in float32, u = 2^-24: 3 |y| u for the two differences and the rounded exponents,
- * n/8 u for the sum, 3 log(n) u for the logarithm, 12 u for the exponentials. */
+/* Bound of the error of a log-softmax y over n values in float32: (3 |y| + n/8 + 3 log(n) + 12) u, u = 2^-24. 3 |y| u is for the two
+ * differences and the rounded exponents, n/8 u for the sum, 3 log(n) u for the logarithm, 12 u for the exponentials. */
 double clfi_ref_log_softmax_error(double y, size_t n);
 
 #endif

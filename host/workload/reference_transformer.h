@@ -39,9 +39,9 @@ clf_status clfi_ref_weights_add_seeded(clfi_ref_weights *weights, const clf_tran
 const clfi_ref_weight *clfi_ref_weights_find(const clfi_ref_weights *weights, const char *name); /* NULL: there is none */
 void clfi_ref_weights_free(clfi_ref_weights *weights);
 
-/* Rounding errors: every intermediate value is off by a random part of its own float32 bound, u = 2^-24: products of k terms by sqrt(k) u
- * |x||w| (Higham & Mary 2019), sums, softmax, norms and activations likewise. What a pass with them and one without differ by shows how
- * sensitive a network is (stochastic arithmetic, Vignes 1993). A pointer to it may be NULL: exact. */
+/* Rounding errors: every intermediate value is off by a random part of its own float32 bound. Products of k terms have the bound sqrt(k) u
+ * |x||w|, u = 2^-24 (Higham & Mary 2019); sums, softmax, norms and activations have bounds of the same kind. What a pass with them and one
+ * without differ by shows how sensitive a network is (stochastic arithmetic, Vignes 1993). A pointer to it may be NULL: exact. */
 typedef clfi_random clfi_ref_noise;
 double clfi_ref_rounded(clfi_ref_noise *noise, double value, double bound);
 

@@ -23,7 +23,7 @@ extern "C" {
  *   relu6       min(max(0, x), 6)
  *   leaky_relu  x for x >= 0, else 0.01 x
  *   hardswish   x min(max(0, x + 3), 6) / 6 (Howard et al. 2019)
- * NaN stays NaN. sigmoid and tanh take infinities to 0, -1 and 1; +inf gives 10 for gelu_10 and 6 for relu6, the others keep it; -inf gives
+ * NaN stays NaN. sigmoid and tanh take infinities to 0, -1 and 1. +inf gives 10 for gelu_10 and 6 for relu6; the others keep it. -inf gives
  * 0 for relu, relu2 and relu6, -inf for leaky_relu, and NaN for the others (the product -inf * 0, as PyTorch computes it). */
 #define CLF_ACTIVATION_MAP(X)      \
     X(NONE, "none")                \
@@ -54,11 +54,10 @@ CLF_API const char *clf_activation_name(clf_activation activation);
 /* The activation of that name. NOT_FOUND: there is none; the reason lists them. */
 CLF_API CLF_NODISCARD clf_status clf_activation_parse(const char *name, clf_activation *out);
 
-/* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued.
- * Error: at most 3 units in the last place of f32 (gelu and gelu_10: 6 for x < 0; mish: 6; gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3|
- * for x < 0, where the rounding of its argument grows with the exponential), then one rounding to y's type. Results below 2^-119, of x far
- * below 0, may be 0.
- * INVALID_ARGUMENT: shapes differ or a dtype is not a float. */
+/* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued. Error: at most 3 units in
+ * the last place of f32, then one rounding to y's type. gelu and gelu_10 have 6 units for x < 0, and mish has 6. gelu_tanh has 3 + 4
+ * sqrt(2/pi) |x + 0.044715 x^3| for x < 0, where the rounding of its argument grows with the exponential. Results below 2^-119, of x far
+ * below 0, may be 0. INVALID_ARGUMENT: shapes differ or a dtype is not a float. */
 CLF_API CLF_NODISCARD clf_status clf_activation_apply(clf_context *context, clf_activation kind, const clf_tensor *x, clf_tensor *y);
 
 #ifdef __cplusplus

@@ -40,17 +40,15 @@ typedef struct clf_attention_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_params *out, size_t size); /* clformer.h: options */
 
-/* out[b,i,:] = sum_j softmax_j(score(q[b,i], k[b,j])) v[b,j,:].
- * q [B,Q,dq], k [B,K,dk], v [B,K,dv], out [B,Q,dv]: f32, f16 or bf16, any strides; out overlaps no input. Inputs may be the same tensor. K
- * = 0 gives zeros.
- * f32 arithmetic. Masking is exact: a masked key has weight 0 and no effect, whatever its rows of k and v hold; a usable score of NaN or
- * +inf makes the query's output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance
- * is computed from differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding
- * alone, with one exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's
- * range, the output is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena (scores only
- * where weights, dropout, a bias or another score than dot and bilinear need them; never [B,Q,K,h]). params NULL = defaults.
- * INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"): operands that do not fit, a missing or superfluous weight of the
- * score, dropout outside [0,1). */
+/* out[b,i,:] = sum_j softmax_j(score(q[b,i], k[b,j])) v[b,j,:]. q [B,Q,dq], k [B,K,dk], v [B,K,dv], out [B,Q,dv]: f32, f16 or bf16, any
+ * strides; out overlaps no input. Inputs may be the same tensor. K = 0 gives zeros. f32 arithmetic. Masking is exact: a masked key has
+ * weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or +inf makes the query's output NaN, and so does a
+ * usable key whose value is NaN or infinite while its weight underflows to 0. The distance is computed from differences, so large q and k
+ * near each other lose nothing. Asking for the weights changes the output by rounding alone, with one exception. Without them the values
+ * are summed with weights of which the largest is 1. Where that sum leaves float32's range, the output is infinite (|v| of 3.4e38 / K and
+ * less is safe). Enqueued; temporaries come from the context's arena (scores only where weights, dropout, a bias or another score than dot
+ * and bilinear need them; never [B,Q,K,h]). params NULL = defaults. INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"):
+ * operands that do not fit, a missing or superfluous weight of the score, dropout outside [0,1). */
 CLF_API CLF_NODISCARD clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                const clf_attention_params *params, clf_tensor *out);
 
@@ -135,8 +133,8 @@ typedef struct clf_multi_head_attention_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_params_default(clf_multi_head_attention_params *out, size_t size);
 
-/* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, dense rows;
- * out overlaps no input; q, k, v may be one tensor (self-attention). A query without usable keys: the policy's context, then b_o. Numerics
+/* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, dense rows.
+ * out overlaps no input. q, k, v may be one tensor (self-attention). A query without usable keys: the policy's context, then b_o. Numerics
  * as clf_attention. context: the object's, or one that shares its cl_context. Enqueued; temporaries come from the context's arena.
  * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"; another context). */
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_head_attention *attention,

@@ -40,9 +40,10 @@ CLF_API CLF_NODISCARD clf_status clf_chat_params_default(clf_chat_params *out, s
  * that ends the model's texts (clf_model_end_tokens) and at the control token that the template writes behind an assistant's message, if
  * there is one. Ill-formed UTF-8 in a message becomes U+FFFD. The messages are not needed afterwards; the parameters' stop texts and
  * sequence must live until the request has ended. With a sequence (clf_generate_params) only what is new in a conversation is computed.
- * *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no messages, messages that the template refuses (with its words), a control token
- * in a message that cannot be written as text, a prompt without tokens or longer than the model's positions, a parameter out of range.
- * NOT_FOUND: the model's files have no chat template. FORMAT, UNSUPPORTED: a template that is broken, or uses what is not built (named). */
+ * *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no messages, a parameter out of range. INVALID_ARGUMENT also: messages that the
+ * template refuses (with its words), a control token in a message that cannot be written as text, a prompt without tokens or longer than
+ * the model's positions. NOT_FOUND: the model's files have no chat template. FORMAT, UNSUPPORTED: a template that is broken, or uses what
+ * is not built (named). */
 CLF_API CLF_NODISCARD clf_status clf_session_chat(clf_session *session, const clf_message *messages, size_t count,
                                                   const clf_chat_params *params, clf_generate_callback on_token, void *user,
                                                   clf_request **out);
@@ -59,11 +60,11 @@ CLF_API clf_finish clf_request_finish(const clf_request *request);
 /* NULL is a no-op. The request has ended, or is not being run. */
 CLF_API void clf_request_destroy(clf_request *request);
 
-/* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks
- * clf_generated.prompt is the request's index. A request that fails by itself (logits that are not finite, no room on the device) ends
- * as CLF_FINISH_REFUSED, and the others go on; the call then returns the status and the reason of the first one, in their order.
- * Synchronous. INVALID_ARGUMENT: a NULL, a request of another session, one that has ended, one that is there twice. Other statuses as
- * clf_session_generate; a failure that concerns all requests leaves those that had not ended without a last call. */
+/* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks clf_generated.prompt
+ * is the request's index. A request that fails by itself (logits that are not finite, no room on the device) ends as CLF_FINISH_REFUSED,
+ * and the others go on. The call then returns the status and the reason of the first one, in their order. Synchronous. INVALID_ARGUMENT: a
+ * NULL, a request of another session, one that has ended, one that is there twice. Other statuses as clf_session_generate; a failure that
+ * concerns all requests leaves those that had not ended without a last call. */
 CLF_API CLF_NODISCARD clf_status clf_session_run_requests(clf_session *session, clf_request *const *requests, size_t count);
 
 #ifdef __cplusplus

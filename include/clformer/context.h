@@ -23,9 +23,9 @@ typedef struct clf_context clf_context;
  *   HIGHEST  E, as sums of float32 multiply-adds have
  *   HIGH     E + 1.01 2^-15 S; a result that needs an infinity may be NaN
  *   MEDIUM   E + 1.01 2^-7 S + 2^-25 sum_k (|a_k| + |b_k| + 1); a result that needs an infinity, or a number from 65520 on, may be NaN
- * For quantised weights, |b_k| in S is the sum of the sizes of what b_k is the sum of (zero and minimum of its block included), and at HIGH
- * and MEDIUM |a_k| is the largest of the 32 from a multiple of 32 on. Products may be more precise than what is asked for:
- * clf_context_stats.product_precisions reports what they had. */
+ * A quantised weight b_k is a sum of terms (the zero and the minimum of its block are two of them), and |b_k| in S is the sum of their
+ * sizes. At HIGH and MEDIUM |a_k| is then the largest of its 32, which begin at a multiple of 32. Products may be more precise than what is
+ * asked for: clf_context_stats.product_precisions reports what they had. */
 typedef enum clf_precision { CLF_PRECISION_HIGHEST, CLF_PRECISION_HIGH, CLF_PRECISION_MEDIUM } clf_precision;
 
 /* "highest", "high" or "medium"; "?" for anything else. */
@@ -43,8 +43,8 @@ typedef struct clf_context_params {
                                   "gemm=packed:rows=6:vectors=2" also says what the engine's kernels are built with */
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
-    const char *tuned_file;    /* choices of engines that clformer tune measured on this device, and that loading a model on a GPU without
-                                  any adds (at the sizes of its first layer, below a second); NULL: none if $CLF_NO_TUNED is set to
+    const char *tuned_file;    /* choices of engines that clformer tune measured on this device. Loading a model on a GPU that has none
+                                  adds some, at the sizes of its first layer, in less than a second. NULL: none if $CLF_NO_TUNED is set to
                                   something but 0, else $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and
                                   ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */

@@ -53,11 +53,10 @@ typedef struct clf_device_info {
 
 typedef struct clf_device_list clf_device_list;
 
-/* Asks the OpenCL loader for every platform and device. A machine without any gives an empty list and a note, not an error.
- * Before the first OpenCL call of the process this sets two variables of PoCL, unless they are set: POCL_AFFINITY=1, because its threads
- * otherwise share one core, and, where neither XDG_CACHE_HOME nor HOME can be written, POCL_CACHE_DIR to a private folder below TMPDIR,
- * because it otherwise has no devices.
- * *out: the caller destroys it. OUT_OF_MEMORY. IO: too few more files can be opened for a driver to start. */
+/* Asks the OpenCL loader for every platform and device. A machine without any gives an empty list and a note, not an error. Before the
+ * first OpenCL call of the process this sets two variables of PoCL, unless they are set. POCL_AFFINITY=1: PoCL's threads otherwise share
+ * one core. POCL_CACHE_DIR, where neither XDG_CACHE_HOME nor HOME can be written: a private folder below TMPDIR, because PoCL otherwise has
+ * no devices. *out: the caller destroys it. OUT_OF_MEMORY. IO: too few more files can be opened for a driver to start. */
 CLF_API CLF_NODISCARD clf_status clf_device_list_create(clf_device_list **out);
 CLF_API void clf_device_list_destroy(clf_device_list *list); /* NULL is a no-op */
 

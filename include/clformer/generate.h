@@ -21,8 +21,8 @@ typedef struct clf_sequence clf_sequence;
  *   top_p           of these, renormalised, the fewest that come to top_p together, and at least one (Holtzman et al. 2020)
  *   min_p           of these, those at least min_p times as probable as the most probable
  *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch
- * The device finds the largest logits, and the host reads these alone. The host reads all logits of a token where there is a penalty, where
- * the model's files forbid or force tokens there, and for chance without a top_k below 1024 and without a top_p below 1.
+ * The device finds the largest logits, and the host reads these alone. The host reads all logits of a token in three cases: a penalty,
+ * tokens that the model's files forbid or force there, and chance with neither a top_k below 1024 nor a top_p below 1.
  *
  * With several beams whole texts are compared instead. Each step keeps the most probable beginnings, as many as there are beams. A text's
  * score is its sum of log p divided by (its number of tokens)^length_penalty, and the text with the largest score is told once the search
@@ -67,7 +67,7 @@ typedef struct clf_generate_params {
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
 /* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller; with skip_refused a prompt that
- * is refused: the call is its only one, and clf_last_error has the reason while it lasts. */
+ * is refused. A refused prompt has this call alone, and clf_last_error has the reason during it. */
 typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER, CLF_FINISH_REFUSED } clf_finish;
 
 /* A step of one text. */
@@ -84,12 +84,13 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
- * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty, a sequence with several
- * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not
- * generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not finite (the prompt
- * named); unlike embeddings they are not computed again on the portable engines, as here and below what was computed of a text before lies
- * in the session's cache. OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device, told before any
- * work on it, with how many have; prompts that have none beside others wait for them. */
+ * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty. INVALID_ARGUMENT also: a
+ * sequence with several prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED:
+ * a model that does not generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not
+ * finite (the prompt named). Unlike embeddings they are not computed again on the portable engines, because the session's cache already
+ * holds what other engines computed of the text. OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the
+ * device. This is reported before any work on it, with the number of tokens that have room. Prompts that have no room beside others wait
+ * for them. */
 CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count,
                                                       const clf_generate_params *params, clf_generate_callback on_token, void *user);
 

@@ -48,8 +48,8 @@ typedef struct clf_model_info {
 typedef struct clf_model_params {
     size_t size;         /* sizeof(clf_model_params) */
     clf_storage weights; /* F16: matrices of linear layers and tables of tokens that are stored as f32 or bf16 (or as blocks that no engine
-                            of the device takes) are rounded to f16, to nearest even; norms, biases, positions and what follows the pooling
-                            stay as they are */
+                            of the device takes) are rounded to f16, to nearest even. Norms, biases, positions and the modules behind the
+                            pooling stay as they are */
     clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
                             FORMAT, logits that are not finite */
     size_t sequences;    /* of language models: texts that are to run together, for which a pass needs room; 0 = 16 */
@@ -178,14 +178,13 @@ typedef struct clf_embed_stats {
 } clf_embed_stats;
 
 /* Embeddings of `count` texts, out[i*C + c], in the order of the texts; the caller provides count * C floats, C by
- * clf_model_embedding_width with the same params. Texts are sorted by length and packed without padding into
- * batches of about batch_tokens tokens; a text's result depends on its batch only by rounding (1e-6 for normalised embeddings).
- * A text of no tokens (no special tokens in the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous.
- * The model's modules run in their order (pooling, dense layers, layer norms, normalize).
- * Features that config_sentence_transformers.json's truncate_dim cuts off are cut as sentence-transformers does: the others are normalised
- * again only where `normalize` is 1.
- * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a
- * prompt_name that the model does not have (those that it has are named), or one beside prompt, a prompt beside tokens, tokens outside the
+ * clf_model_embedding_width with the same params. Texts are sorted by length and packed without padding into batches of about batch_tokens
+ * tokens; a text's result depends on its batch only by rounding (1e-6 for normalised embeddings). A text of no tokens (no special tokens in
+ * the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous. The model's modules run in their order (pooling,
+ * dense layers, layer norms, normalize). Features that config_sentence_transformers.json's truncate_dim cuts off are cut as
+ * sentence-transformers does: the others are normalised again only where `normalize` is 1. INVALID_ARGUMENT: a NULL, max_tokens above
+ * max_positions or too small for the special tokens, more dimensions than there are. INVALID_ARGUMENT also: a prompt_name that the model
+ * does not have (those that it has are named), or one beside prompt, or a prompt beside tokens. INVALID_ARGUMENT also: tokens outside the
  * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: modules.json has
  * no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
  * portable engines (which the context's log tells); the text is named. No such vector is ever given. */

@@ -25,14 +25,14 @@ typedef struct clf_layer_norm_params {
 #define CLF_LAYER_NORM_PARAMS_INIT {.size = sizeof(clf_layer_norm_params), .axes = 1, .eps = 1e-5f}
 CLF_API CLF_NODISCARD clf_status clf_layer_norm_params_default(clf_layer_norm_params *out, size_t size); /* clformer.h: options */
 
-/* s = x + residual; y = (s - mean(s)) / sqrt(var(s) + eps) * gamma + beta; mean and biased variance over the last `axes` axes of s.
- * x, y: the same shape, any strides; y may be x or residual. All operands float32, float16 or bfloat16, mixed as wanted; float32
- * arithmetic. params NULL = CLF_LAYER_NORM_PARAMS_INIT. Numerics: the variance is corrected for the rounding of the mean, so y errs by
- * about 1e-7 |y| (before its storage type) even where the mean is a million times the deviation; rows of many thousands by more, as sums
- * round (CPUs, elements not adjacent: 1e-5 |y| at 8,192, 3e-5 |y| at 65,536; adjacent ones 4e-5 |y| at 500,000). A constant row gives beta
- * exactly, also with eps 0; a NaN or infinity makes its own row NaN and no other. No rows: nothing to do. INVALID_ARGUMENT: NULL or a
- * foreign tensor, shapes that differ, axes outside 1..rank, nothing to normalise, eps negative or NaN, an integer dtype. UNSUPPORTED: 2^31
- * or more normalised elements. Enqueued. Source: Ba, Kiros & Hinton 2016, eq. 4. */
+/* s = x + residual; y = (s - mean(s)) / sqrt(var(s) + eps) * gamma + beta; mean and biased variance over the last `axes` axes of s. x, y:
+ * the same shape, any strides; y may be x or residual. All operands float32, float16 or bfloat16, mixed as wanted; float32 arithmetic.
+ * params NULL = CLF_LAYER_NORM_PARAMS_INIT. Numerics: the variance is corrected for the rounding of the mean, so y errs by about 1e-7 |y|
+ * (before its storage type) even where the mean is a million times the deviation. Rows of many thousands err by more, as sums round (CPUs,
+ * elements not adjacent: 1e-5 |y| at 8,192, 3e-5 |y| at 65,536; adjacent ones 4e-5 |y| at 500,000). A constant row gives beta exactly, also
+ * with eps 0; a NaN or infinity makes its own row NaN and no other. No rows: nothing to do. INVALID_ARGUMENT: NULL or a foreign tensor,
+ * shapes that differ, axes outside 1..rank, nothing to normalise, eps negative or NaN, an integer dtype. UNSUPPORTED: 2^31 or more
+ * normalised elements. Enqueued. Source: Ba, Kiros & Hinton 2016, eq. 4. */
 CLF_API CLF_NODISCARD clf_status clf_layer_norm(clf_context *context, const clf_tensor *x, const clf_layer_norm_params *params,
                                                 clf_tensor *y);
 

@@ -30,9 +30,9 @@ CLF_API CLF_NODISCARD clf_status clf_search_params_default(clf_search_params *ou
  *
  * Order. scores[q,:] fall, and of equal scores the row with the lower index comes first (-0 equals 0 and comes out as 0). A row or query
  * with a NaN gives NaN, which ranks below -infinity; a product with an infinity is what IEEE arithmetic gives. The selection is exact.
- * Scores are products in the precision that the context asks for, with sums in f32: |error| <= (C + 8) u sum_c |q_c r_c|, u = 2^-24 at
- * the highest precision; of cosines <= (2 C + 12) u sum_c |q_c r_c| / (|q| |r|). The rounding of a score may depend on how many queries and
- * rows are compared at once, so that equal rows of different blocks may differ by it. */
+ * Scores are products in the precision that the context asks for, with sums in f32. At the highest precision |error| <= (C + 8) u sum_c
+ * |q_c r_c|, u = 2^-24; for cosines it is <= (2 C + 12) u sum_c |q_c r_c| / (|q| |r|). The rounding of a score may depend on how many
+ * queries and rows are compared at once, so that equal rows of different blocks may differ by it. */
 
 /* The k best rows for each query, at once. queries [Q,C], rows [N,C]: f32, f16 or bf16, any strides, 1 <= C, 1 <= k <= N < 2^31. scores f32
  * and indices i32, [Q,k], without gaps. params NULL: the defaults. Q = 0: nothing to do. Device memory as clf_search_create and

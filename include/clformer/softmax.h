@@ -30,17 +30,17 @@ typedef struct clf_softmax_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_softmax_params_default(clf_softmax_params *out, size_t size); /* clformer.h: options */
 
-/* y_j = exp(s_j - m) / z over the used keys j of a row along `axis`, s = scale*x + bias, m = largest used s, z = sum of the exponentials;
- * masked keys get exactly 0.
+/* y_j = exp(s_j - m) / z over the used keys j of a row along `axis`, s = scale*x + bias, m = largest used s, z = sum of the exponentials.
+ * Masked keys get exactly 0.
  *
  * x, y: f32, f16 or bf16 of one shape, any strides; y may be x (the same view), and must not overlap it otherwise. Nothing else is written:
- * x and the masks stay as they are. An empty key axis or an empty shape is legal and writes nothing.
- * Masking replaces: a masked NaN, infinity or huge score has no effect. A used NaN or +inf makes its whole row NaN and no other. A used
- * -inf gets weight 0. f32 arithmetic whatever the storage; relative error of a weight <= (6A + K + 16) u to first order, A = largest |s| in
- * use, u = 2^-24; weights below 2^-126 may become 0. Enqueued. params NULL = defaults. INVALID_ARGUMENT (detail begins "E_AXIS", "E_SHAPE",
- * "E_DTYPE" or "E_VALUE"): an axis out of range; an operand whose shape or type is not as above; lengths with x not of rank 3; an unknown
- * policy for empty rows. UNSUPPORTED: an index beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online normaliser); Zhang et al.,
- * Dive into Deep Learning, 11.3 (valid lengths). */
+ * x and the masks stay as they are. An empty key axis or an empty shape is legal and writes nothing. Masking replaces: a masked NaN,
+ * infinity or huge score has no effect. A used NaN or +inf makes its whole row NaN and no other. A used -inf gets weight 0. f32 arithmetic
+ * whatever the storage; relative error of a weight <= (6A + K + 16) u to first order, A = largest |s| in use, u = 2^-24; weights below
+ * 2^-126 may become 0. Enqueued. params NULL = defaults. INVALID_ARGUMENT: an axis out of range; an operand whose shape or type is not as
+ * above; lengths with x not of rank 3; an unknown policy for empty rows. The detail begins "E_AXIS", "E_SHAPE", "E_DTYPE" or "E_VALUE".
+ * UNSUPPORTED: an index beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online normaliser); Zhang et al., Dive into Deep
+ * Learning, 11.3 (valid lengths). */
 CLF_API CLF_NODISCARD clf_status clf_softmax(clf_context *context, const clf_tensor *x, const clf_softmax_params *params, clf_tensor *y);
 
 /* The softmax of valid lengths: x [B,T,K], last axis, lengths i32 [B] or [B,T] (NULL: plain softmax). Otherwise as clf_softmax. */

@@ -20,8 +20,8 @@ typedef struct clf_tokenizer clf_tokenizer;
  * has none, it is RoBERTa's vocab.json with merges.txt, sentencepiece.bpe.model of XLM-RoBERTa or CamemBERT, Marian's source.spm with
  * vocab.json, or BERT's vocab.txt with tokenizer_config.json if that is there. Whose sentencepiece.bpe.model it is, tokenizer_config.json's
  * tokenizer_class tells, else config.json's model_type; ids are those of the tokenizer.json that transformers makes of it. Truncation and
- * padding that a file asks for are not applied. Beside tokenizer.json, keys of tokenizer_config.json go before it where transformers'
- * class, tokenizer_class or that of config.json's model_type, has it so: add_bos_token and add_eos_token (Llama, Gemma and alike),
+ * padding that a file asks for are not applied. The class, tokenizer_class or that of config.json's model_type, decides which keys of
+ * tokenizer_config.json overrule tokenizer.json, as in transformers: add_bos_token and add_eos_token (Llama, Gemma and alike),
  * do_lower_case, strip_accents and tokenize_chinese_chars (BERT and alike), add_prefix_space. The tokens' roles come from
  * tokenizer_config.json and, where that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json beside it, as in
  * transformers. NOT_FOUND: none of these files. UNSUPPORTED: a part that is not built in, or vocab.json or sentencepiece.bpe.model of
@@ -158,9 +158,9 @@ typedef struct clf_token_decoder clf_token_decoder;
 CLF_API CLF_NODISCARD clf_status clf_token_decoder_create(const clf_tokenizer *tokenizer, int skip_special, clf_token_decoder **out);
 CLF_API void clf_token_decoder_destroy(clf_token_decoder *decoder); /* NULL is a no-op */
 
-/* The next token: *text is what is certain by now and was not given out before, always whole characters; it may be empty, while the bytes
- * of a character or the end of a run of byte tokens are still to come. The pieces and finish's together are what clf_token_decoder_decode
- * gives for all ids. An id without a token adds nothing. *text lives until the next call and ends with NUL. */
+/* The next token: *text is what is certain by now and was not given out before, always whole characters. It is empty while the bytes of a
+ * character or the end of a run of byte tokens are still to come. The pieces and finish's together are what clf_token_decoder_decode gives
+ * for all ids. An id without a token adds nothing. *text lives until the next call and ends with NUL. */
 CLF_API CLF_NODISCARD clf_status clf_token_decoder_push(clf_token_decoder *decoder, int32_t id, clf_text *text);
 
 /* The rest; the decoder then starts a new text. An unfinished character is U+FFFD. */

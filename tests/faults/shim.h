@@ -7,9 +7,9 @@
  *   CLF_FAULT_TRACE=FILE        each call counted appends a line, "CLASS STACK", equal where it came the same way
  *   CLF_FAULT_STACKS=1          blocks left over are reported with the stack that allocated them
  *
- * Failed is what the program itself calls (its executable and libclformer): what a driver or a library does inside is its own business
- * (jansson ends the process where its scanner gets no memory). Left over are also blocks of libjansson, libutf8proc and libpcre2, which the
- * program releases, and objects of OpenCL whoever made them. */
+ * The shim fails calls of the program itself (its executable and libclformer), not those that a driver or a library makes inside (jansson
+ * ends the process where its scanner gets no memory). The report of blocks left over also counts those of libjansson, libutf8proc and
+ * libpcre2, which the program releases, and objects of OpenCL whoever made them. */
 #ifndef CLF_FAULTS_SHIM_H
 #define CLF_FAULTS_SHIM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutation of files that hold [prefix][header size, little-endian][header][data]: most mutations change the header alone and keep its
- * size field true, so that the fuzzer spends its time behind the size check and not on it. */
+/* Mutates files that hold [prefix][header size, little-endian][header][data]. Most mutations change the header alone and keep its size
+ * field true, so that the fuzzer spends its time behind the size check and not on it. */
 #ifndef CLF_FUZZ_FRAMED_H
 #define CLF_FUZZ_FRAMED_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a GGUF file: what opens holds tensors that lie inside it, whose weights can be read, and metadata that can be walked; where
- * it is a checkpoint, its configuration can be written and read by its family; where it has a tokenizer, that encodes and decodes. */
+/* Opens any bytes as a GGUF file. A file that opens holds tensors that lie inside it, whose weights can be read, and metadata that can be
+ * walked. If it is a checkpoint, its configuration can be written and read by its family. If it has a tokenizer, that encodes and decodes.
+ * */
 #include <stdint.h>
 #include <stdlib.h>
 

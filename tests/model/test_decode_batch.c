@@ -207,8 +207,8 @@ static void open_both(const pair *p, int32_t *out)
     assert_int_equal(other, *out);
 }
 
-/* Steps whose launches are recorded once and launched again are those of a batch that records none: past the ends of tables, while the
- * cache moves, with temporary memory elsewhere, with prompts and steps of other sequences between, and after going back. */
+/* Steps whose launches are recorded once and replayed give the numbers of a batch that records none. Cases: past the ends of tables, while
+ * the cache moves, with temporary memory elsewhere, with prompts and steps of other sequences between, and after going back. */
 static void test_graphs(void **state)
 {
     enum { POSITIONS = 400 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tiny model with a head of every family of encoders, and whole directories with poolings, dense layers, a residual and a layer norm
- * behind the network, against transformers' and sentence-transformers' numbers in float64 (tests/data/classifiers, tests/data/encoders). In
- * one process, so that devices whose kernels compile slowly run it too. */
+/* Tests a tiny model with a head of every family of encoders, and whole directories with poolings, dense layers, a residual and a layer
+ * norm behind the network. The numbers expected are transformers' and sentence-transformers' in float64 (tests/data/classifiers,
+ * tests/data/encoders). In one process, so that devices whose kernels compile slowly run it too. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

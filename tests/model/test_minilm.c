@@ -83,8 +83,8 @@ static double float32_bound(const clf_model_info *info)
     return sqrt(sums) * (8 + 2 * sqrt(terms)) * 0x1p-24 / sqrt((double)info->width);
 }
 
-/* Bound on a softmax weight w: dw <= w (1 - w) 2 ds <= ds / 2, ds <= 2 e |q| |k| / sqrt(head), where e is the relative error of a whole
- * row and make_golden.py's text has |q| |k| / sqrt(head) <= 42. */
+/* Bound on a softmax weight w: dw <= w (1 - w) 2 ds <= ds / 2, ds <= 2 e |q| |k| / sqrt(head). Here e is the relative error of a whole row,
+ * and make_golden.py's text has |q| |k| / sqrt(head) <= 42. */
 static double weight_bound(double element_bound)
 {
     return element_bound * sqrt(WIDTH) * 42;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: two threads, each with a queue of its own, embed with one copy of a model's weights, and get the numbers that one thread
- * gets; and a model without weights, which is for another process's sake. */
+/* Sessions: two threads, each with a queue of its own, embed with one copy of a model's weights, and get the numbers that one thread gets.
+ * Also tests that a model opened without its weights is described as the model with them. */
 #include "clformer/clformer.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices rounded to f16 when a model is opened: to the bit what a file gives in which they are f16, norms, biases and positions as they
- * were; a weight that f16 cannot hold is named. */
+/* Tests matrices rounded to f16 when a model is opened. They are to the bit what a file gives in which they are f16, and norms, biases and
+ * positions are as they were. A weight that f16 cannot hold is named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

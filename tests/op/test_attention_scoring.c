@@ -367,8 +367,8 @@ static void test_strided_vector(void **state)
     free_data(&a);
 }
 
-/* Only masked keys are left out. Key 3 is kept for queries 2 and 3 alone; its weight underflows to 0, and its value is NaN or infinite in
- * column 0: there they, and nobody else, get NaN, with and without the weights, from every engine. */
+/* Only masked keys are left out. Key 3 is kept for queries 2 and 3 alone. Its weight underflows to 0, and its value is NaN or infinite in
+ * column 0. Every engine gives these two queries NaN there, and no other, with and without the weights. */
 static void test_kept_underflow(void **state)
 {
     static const char *const engines[] = {"", "attention=vector", "attention=group", "attention=generic"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum on the device: the golden equations bit for bit in several layouts and storage types, random values within the bound of float32
- * sums, long sums, many loops, limits, shared memory, and refusals that leave the output alone. */
+/* Tests einsum on the device. The golden equations hold bit for bit in several layouts and storage types, and random values within the
+ * bound of float32 sums. Further cases: long sums, many loops, limits, shared memory, and refusals that leave the output alone. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a device uses in place: they stay until the queue has finished with them, for ever where it does not finish, and what was read
- * from a file that changed meanwhile never reaches the caller. */
+/* Tests files that a device uses in place. They stay until the queue has finished with them, for ever where it does not finish. Bytes of a
+ * file that changed meanwhile never reach the caller. */
 #include "runtime/buffer.h"
 
 #include <dlfcn.h>

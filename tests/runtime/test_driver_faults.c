@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Constructs that a driver's compiler dies of, each as a few lines in two forms: the one that the library's kernels use, which has to build
- * and compute right everywhere, and the one that they avoid. What becomes of the latter is printed, not judged, but wrong numbers fail. */
+/* Constructs that a driver's compiler dies of, each as a few lines in two forms. The form that the library's kernels use has to build and
+ * compute right everywhere; they avoid the other one. The fate of the latter is printed, not judged, but wrong numbers fail. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

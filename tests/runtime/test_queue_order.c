@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues of several threads that launch the same kernel, each round with more work-groups than before, while another one asks for the
- * binary of a program: PoCL before 6.0 ends the process where these meet (runtime/queue_order.h). CLF_TEST_ROUNDS: how often; 1000. */
+/* Several threads launch the same kernel on queues of their own, each round with more work-groups than before, while another thread asks
+ * for the binary of a program. PoCL before 6.0 ends the process where these meet (runtime/queue_order.h). CLF_TEST_ROUNDS: how often; 1000.
+ * */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

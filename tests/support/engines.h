@@ -25,8 +25,8 @@ clf_context *gemm_engine_context(const char *engine);
  * product of two contiguous matrices has to take every case. */
 bool gemm_engine_is_special(const clf_context *context);
 
-/* Holds an engine of attention, as engines_of() names it, to the number of cases that it ran on the context's device: `vector`, whose
- * kernels are for CPUs, none on a GPU or a software rasterizer; every other at least one. */
+/* Checks how many cases an engine of attention, as engines_of() names it, ran on the context's device. `vector`, whose kernels are for
+ * CPUs, may run none on a GPU or a software rasterizer; every other engine runs at least one. */
 void check_attention_ran(const clf_context *context, const char *engine, size_t run);
 
 #endif

@@ -58,9 +58,9 @@ bool only_small_cases(void);
 /* Bytes of a long text: a million, an eighth of it with CLF_TEST_SMALL=1, because sanitizers take five times as long. */
 size_t long_text_bytes(void);
 
-/* Whether a test runs case `index` of its list: a small one always; another unless only small ones are asked for, and with
- * CLF_TEST_SHARE=1-3/4 the second to fourth of every four, with 0-0/4 the others, so that implementations tested one after another share
- * a list. */
+/* Whether a test runs case `index` of its list. A small one always runs, another unless only small ones are asked for. With
+ * CLF_TEST_SHARE=1-3/4 the second to fourth of every four run, with 0-0/4 the others, so that implementations tested one after another
+ * share a list. */
 bool takes_case(size_t index, bool is_small);
 
 /* A context on the device under test with engines forced; fails the test when there is none. */

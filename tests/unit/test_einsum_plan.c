@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum plans, run step by step on the host in double exactly as a device would (copies, strided-batched products, loops): every golden
- * case, with and without memory limits; and what the attention equations are lowered to. */
+/* Runs einsum plans step by step on the host in double exactly as a device would (copies, strided-batched products, loops): every golden
+ * case, with and without memory limits. Also tests what the attention equations are lowered to. */
 #include "op/einsum_lower.h"
 #include "op/einsum_print.h"
 #include "support/cases_einsum.h"
