@@ -21,8 +21,8 @@ import sys
 # A folder and who may include what of cl/; peak/ is in the program only, so that the library's kernels cannot use it.
 KERNELS = {"shared": {"shared"}, "any": {"shared", "any"}, "cpu": {"shared", "any", "cpu"}, "gpu": {"shared", "any", "gpu"},
            "peak": {"shared", "gpu", "peak"}}
-# Whose lines keep to .clang-format's ColumnLimit: sources, the manual page and scripts below the folders, and those of the top level.
-LIMITED = (".c", ".h", ".cl", ".1", ".py", ".sh", ".bash", "_clformer", ".cmake", "CMakeLists.txt")
+# Whose lines keep to .clang-format's ColumnLimit: sources, the manual pages and scripts below the folders, and those of the top level.
+LIMITED = (".c", ".h", ".cl", ".1", ".7", ".py", ".sh", ".bash", "_clformer", ".cmake", "CMakeLists.txt")
 STARTS = {"fork", "vfork", "posix_spawn", "posix_spawnp", "popen", "system", "wait", "waitpid", "wait3", "wait4"}
 SCRIPTS = ("CMakeLists.txt", "quickstart", ".ci/run")
 
