@@ -72,6 +72,11 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     if (done.positions > 0)
         fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
                 (long long)done.positions);
+    if (done.tokenizer.absent > 0)
+        fprintf(stderr,
+                "tokens that the configuration names and the vocabulary lacks: %zu: texts that hold one stay refused, other programs may "
+                "spell it\n",
+                done.tokenizer.absent);
     if (done.tokenizer.leaves_nfc)
         fprintf(stderr, "texts are read as they are written: the model's tokenizer composes them first (NFC), which the file cannot say\n");
     if (done.tokenizer.more_ends[0])

@@ -521,7 +521,9 @@ int cmd_search(const cli_command *self, int argc, char **argv)
          "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
          "documents)",
          CLI_TEXT, &search.corpus_prompt},
-        {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
+        {"top", 'k', "K",
+         "how many lines for each query (default 5, at most 1024); ? marks those no better than chance, in a corpus of 10 texts or more",
+         CLI_SIZE, &search.top},
         {"index", 0, "PATH",
          "where the embeddings of a corpus of texts are kept: a folder, or for one corpus a file F.npy (default: embeddings in the cache "
          "folder)",

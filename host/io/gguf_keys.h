@@ -61,6 +61,7 @@
 #define CLFI_GGUF_TOKEN_END_OF_TURN "tokenizer.ggml.eot_token_id"
 #define CLFI_GGUF_TOKEN_END_OF_MESSAGE "tokenizer.ggml.eom_token_id"
 #define CLFI_GGUF_TOKEN_SUPPRESSED "tokenizer.ggml.suppress_tokens"
+#define CLFI_GGUF_TOKEN_ABSENT "clformer.absent_tokens" /* our own: texts that hold one are refused */
 #define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* and "pre_token_id" and so on: filling in the middle */
 #define CLFI_GGUF_TOKEN_OLD_FILL "tokenizer.ggml."
 

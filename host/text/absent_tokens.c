@@ -3,17 +3,22 @@
 
 #include <string.h>
 
-/* value: a token as the configuration writes it. Adds {content: "NAME: KEY"} unless the vocabulary has it. */
-static clf_status add(const json_t *value, const char *name, const char *key, clf_tokenizer *tokenizer)
+clf_status clfi_absent_tokens_add(const char *content, const char *name, const char *key, clf_tokenizer *tokenizer)
 {
-    const char *content = clfi_named_content(value);
-    if (!content || !content[0] || clf_tokenizer_id(tokenizer, content) >= 0)
+    if (!content[0] || clf_tokenizer_id(tokenizer, content) >= 0)
         return CLF_OK;
     if (!tokenizer->absent)
         tokenizer->absent = json_object();
     if (json_object_set_new(tokenizer->absent, content, json_sprintf("%s: %s", name, key)) != 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory for the tokens that it names", name);
     return CLF_OK;
+}
+
+/* value: a token as the configuration writes it. */
+static clf_status add(const json_t *value, const char *name, const char *key, clf_tokenizer *tokenizer)
+{
+    const char *content = clfi_named_content(value);
+    return content ? clfi_absent_tokens_add(content, name, key, tokenizer) : CLF_OK;
 }
 
 static clf_status add_all(const json_t *list, const char *name, const char *key, clf_tokenizer *tokenizer)

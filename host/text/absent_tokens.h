@@ -12,6 +12,9 @@
  * NULL: none. OUT_OF_MEMORY. */
 clf_status clfi_absent_tokens_read(const json_t *config, const char *name, clf_tokenizer *tokenizer);
 
+/* Adds one token, which `key` of the file `name` lists, unless the vocabulary has it. OUT_OF_MEMORY. */
+clf_status clfi_absent_tokens_add(const char *content, const char *name, const char *key, clf_tokenizer *tokenizer);
+
 /* Searches text[start..end), tokens that begin in it included. UNSUPPORTED: it holds an absent token. */
 clf_status clfi_absent_tokens_check(const clf_tokenizer *tokenizer, const char *text, size_t start, size_t end, size_t size);
 

@@ -10,9 +10,11 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "io/gguf.h"
 #include "io/gguf_keys.h"
 #include "io/gguf_token_texts.h"
+#include "text/absent_tokens.h"
 #include "text/vocabulary_cuts.h"
 #include "text/vocabulary_spec.h"
 
@@ -224,15 +226,42 @@ static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec 
     return read_specials(file, spec);
 }
 
+/* Tokens that `convert` found named and absent, so that texts which hold one stay refused. */
+static clf_status read_absent(const clf_gguf *file, clf_tokenizer *tokenizer)
+{
+    clf_text *texts = NULL;
+    size_t count = 0;
+    clf_status st = read_texts(file, CLFI_GGUF_TOKEN_ABSENT, false, &texts, &count);
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        char *content = NULL;
+        if (clfi_utf8_check((const unsigned char *)texts[i].data, texts[i].size) != texts[i].size)
+            st = clfi_fail(CLF_FORMAT, "%s: %s[%zu]: expected UTF-8", clfi_gguf_path(file), CLFI_GGUF_TOKEN_ABSENT, i);
+        if (st == CLF_OK)
+            st = clfi_strndup(texts[i].data, texts[i].size, &content);
+        if (st == CLF_OK)
+            st = clfi_absent_tokens_add(content, clfi_gguf_path(file), CLFI_GGUF_TOKEN_ABSENT, tokenizer);
+        free(content);
+    }
+    free(texts);
+    return st;
+}
+
 clf_status clfi_tokenizer_of_gguf(const clf_gguf *file, clf_tokenizer **out)
 {
     clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
     parts p = {.model = NULL};
+    clf_tokenizer *made = NULL;
     clf_status st = read_spec(file, &p, &spec);
     if (st == CLF_OK) {
         const clf_token_strips strips = strips_of(file);
-        st = clfi_tokenizer_from_spec(&spec, &strips, clfi_gguf_path(file), out);
+        st = clfi_tokenizer_from_spec(&spec, &strips, clfi_gguf_path(file), &made);
     }
+    if (st == CLF_OK)
+        st = read_absent(file, made);
+    if (st == CLF_OK)
+        *out = made;
+    else
+        clf_tokenizer_destroy(made);
     free_parts(&p);
     return st;
 }

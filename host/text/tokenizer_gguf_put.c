@@ -10,6 +10,7 @@
 #include "io/gguf_keys.h"
 #include "io/gguf_token_texts.h"
 #include "text/tokenizer_files.h"
+#include "text/tokenizer_parts.h"
 #include "text/vocabulary_export.h"
 
 /* uses[i]: what readers of the file take token i for by its text, where no key says more than `eos`. */
@@ -116,6 +117,24 @@ static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *val
     return is_llama ? clfi_gguf_put_bool(values, CLFI_GGUF_TOKEN_ADD_SPACE, spec->add_space_prefix) : CLF_OK;
 }
 
+static clf_status put_absent(const json_t *absent, clf_gguf_values *values)
+{
+    const char *content;
+    size_t length, count = 0;
+    json_t *where;
+    clf_text *texts;
+    if (json_object_size(absent) == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(json_object_size(absent), sizeof *texts, "tokens", &texts));
+    json_object_keylen_foreach((json_t *)absent, content, length, where)
+    {
+        texts[count++] = (clf_text){content, length};
+    }
+    const clf_status st = clfi_gguf_put_texts(values, CLFI_GGUF_TOKEN_ABSENT, texts, count);
+    free(texts);
+    return st;
+}
+
 clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t bos, const int32_t *ends, size_t end_count,
                                    clf_gguf_values *values, clf_tokenizer_put_notes *out)
 {
@@ -131,6 +150,9 @@ clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t b
         st = put_ends(ends, end_count, &export.spec, values, out);
     if (st == CLF_OK)
         st = put_spec(&export.spec, values);
+    if (st == CLF_OK)
+        st = put_absent(export.tokenizer->absent, values);
+    out->absent = export.tokenizer ? json_object_size(export.tokenizer->absent) : 0;
     out->leaves_nfc = export.leaves_nfc;
     clfi_vocabulary_export_free(&export);
     return st;

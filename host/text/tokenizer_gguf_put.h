@@ -7,6 +7,7 @@
 
 /* Properties of the directory's tokenizer that the keys cannot hold. */
 typedef struct clf_tokenizer_put_notes {
+    size_t absent;       /* tokens that the configuration names and the vocabulary lacks */
     bool leaves_nfc;     /* it composes texts first (NFC) */
     char more_ends[200]; /* tokens that end texts for readers of the file, by their text, and do not in the directory: "<a>, <b>", the first
                           * of them; "": none */

@@ -230,6 +230,27 @@ def check_told(folder):
             fail("told", command, both)
 
 
+def check_absent(folder):
+    """A token that the configuration names and the vocabulary lacks: texts that hold it are refused by the file too, and by its copy."""
+    path, out = copy_of(folder, "llama", "absent"), os.path.join(folder, "absent.gguf")
+    with open(os.path.join(path, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"pad_token": "<zz>", "additional_special_tokens": ["<\u00e9>", "c"]}, file)
+    if "vocabulary lacks: 2: " not in run("convert", path, out, "--weights", "f32").stderr:
+        fail("absent: not told")
+    again = os.path.join(folder, "absent_again.gguf")
+    run("convert", out, again)
+    for model in (path, out, again):
+        for text, status in (("the cat", 0), ("the <zz> cat", 1), ("the cat<\u00e9>", 1), ("<z", 0)):
+            done = run("tokenize", model, text, status=status)
+            if status and "names as a token: the vocabulary has none" not in done.stderr:
+                fail("absent:", model, text, done.stderr)
+    values, tensors = read_gguf(out)
+    listed = struct.pack("<IIQQ", 9, 8, 1, 2) + b"<\xff"
+    write_gguf(out, {**values, "clformer.absent_tokens": listed}, tensors)
+    if "clformer.absent_tokens[0]: expected UTF-8" not in run("tokenize", out, "the", status=1).stderr:
+        fail("absent: not UTF-8")
+
+
 def check_ends(folder):
     """More ends than keys, where their texts say it; ends that the text says alone are told."""
     path, out, ids = copy_of(folder, "llama", "ends"), os.path.join(folder, "ends.gguf"), []
@@ -381,6 +402,7 @@ with tempfile.TemporaryDirectory() as temporary:
     check_blocks(temporary)
     check_parts(temporary)
     check_ends(temporary)
+    check_absent(temporary)
     check_trace(temporary)
     check_refusals(temporary)
     check_directories(temporary)
