@@ -21,10 +21,16 @@ static clf_status read_divisors(const json_t *json, clf_rotary *rotary)
     return CLF_OK;
 }
 
-static clf_status read_attention(const json_t *json, double rope_theta, clf_attention_shape *shape, int64_t width)
+static bool is_of_gguf(const json_t *json)
+{
+    return json_object_get(json, "rope_interleaved") != NULL;
+}
+
+static clf_status read_attention(const json_t *json, const clf_decoder_defaults *defaults, clf_attention_shape *shape, int64_t width)
 {
     double fraction;
     const json_t *parameters;
+    const char *at;
     CLF_TRY(clfi_json_get_int(json, where, "num_attention_heads", 1, CLFI_CONFIG_LARGEST, &shape->heads));
     CLF_TRY(clfi_json_opt_int(json, where, "num_key_value_heads", 1, CLFI_CONFIG_LARGEST, shape->heads, &shape->key_heads));
     CLF_TRY(clfi_json_opt_int(json, where, "head_dim", 1, CLFI_CONFIG_LARGEST, width / shape->heads, &shape->head_size));
@@ -35,10 +41,13 @@ static clf_status read_attention(const json_t *json, double rope_theta, clf_atte
         CLF_FAIL(CLF_FORMAT, "%s: num_attention_heads is %lld: expected a multiple of num_key_value_heads, %lld", where,
                  (long long)shape->heads, (long long)shape->key_heads);
     CLF_TRY(clfi_json_opt_number(json, where, "partial_rotary_factor", 0.01, 1, 1, &fraction));
-    CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
+    CLF_TRY(clfi_model_config_rope(json, NULL, &parameters, &at));
     if (parameters)
-        CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "partial_rotary_factor", 0.01, 1, fraction, &fraction));
-    CLF_TRY(clfi_model_config_rotary(json, NULL, "rope_theta", rope_theta, &shape->rotary));
+        CLF_TRY(clfi_json_opt_number(parameters, at, "partial_rotary_factor", 0.01, 1, fraction, &fraction));
+    if (fraction < 1 && !defaults->turns_parts && !is_of_gguf(json))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: partial_rotary_factor is %g: expected 1, as transformers takes it for this model_type", where,
+                 fraction);
+    CLF_TRY(clfi_model_config_rotary(json, NULL, "rope_theta", defaults->rope_theta, &shape->rotary));
     shape->rotary.dims = (int64_t)((double)shape->head_size * fraction + 1e-6);
     CLF_TRY(clfi_json_opt_bool(json, where, "rope_interleaved", false, &shape->rotary.is_interleaved));
     return read_divisors(json, &shape->rotary);
@@ -54,7 +63,7 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     CLF_TRY(clfi_json_get_int(json, where, "num_hidden_layers", 1, CLFI_CONFIG_MOST_LAYERS, &decoder->layers));
     CLF_TRY(clfi_json_get_int(json, where, "vocab_size", 1, INT32_MAX, &config.target.vocabulary));
     CLF_TRY(clfi_json_get_int(json, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &config.target.max_positions));
-    CLF_TRY(read_attention(json, defaults->rope_theta, &decoder->attention, decoder->width));
+    CLF_TRY(read_attention(json, defaults, &decoder->attention, decoder->width));
     const clf_rotary *rotary = &decoder->attention.rotary;
     if (rotary->scaling == CLF_ROTARY_PLAIN && rotary->trained_positions > 0 && rotary->trained_positions < config.target.max_positions)
         config.target.max_positions = rotary->trained_positions; /* longrope */

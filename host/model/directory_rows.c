@@ -8,6 +8,7 @@
 #include "model/sentence_settings.h"
 
 static const char by_family[] = "read by the family";
+static const char by_alias[] = "another name of a key; another value than the key's is refused";
 static const char by_labels[] = "read by labels.c";
 static const char by_class[] = "which software made the tokenizer, and which class: read by tokenizer_software.c";
 static const char by_files[] = "names files and programs, or how they keep numbers";
@@ -44,8 +45,8 @@ static const clf_account_row rows[] = {
      "dim hidden_dim n_heads n_layers vocab_size max_position_embeddings activation"},
     {CLFI_MODEL_CONFIG, "modernbert", CLF_ACCOUNT_FOLLOWED, by_family,
      "hidden_size intermediate_size num_attention_heads num_hidden_layers vocab_size max_position_embeddings global_attn_every_n_layers "
-     "layer_types hidden_activation norm_eps local_attention global_rope_theta local_rope_theta rope_scaling rope_parameters "
-     "original_max_position_embeddings"},
+     "layer_types hidden_activation norm_eps local_attention sliding_window global_rope_theta local_rope_theta rope_scaling "
+     "rope_parameters original_max_position_embeddings"},
     {CLFI_MODEL_CONFIG, "nomic_bert", CLF_ACCOUNT_FOLLOWED, by_family,
      "n_embd n_inner n_head n_layer n_positions prenorm parallel_block use_rms_norm rotary_emb_interleaved causal scale_attn_weights "
      "scale_attn_by_inverse_layer_idx rotary_scaling_factor rotary_emb_scale_base activation_function rotary_emb_fraction "
@@ -68,12 +69,16 @@ static const clf_account_row rows[] = {
     {CLFI_MODEL_CONFIG, decoders, CLF_ACCOUNT_FOLLOWED, by_family,
      "hidden_size intermediate_size num_attention_heads num_key_value_heads num_hidden_layers head_dim vocab_size max_position_embeddings "
      "rms_norm_eps tie_word_embeddings is_causal partial_rotary_factor rope_theta rope_scaling rope_parameters "
-     "original_max_position_embeddings rope_interleaved rope_frequency_factors"},
+     "original_max_position_embeddings"},
+    {CLFI_MODEL_CONFIG, decoders, CLF_ACCOUNT_REFUSED, "a GGUF file's alone: transformers does not look at it (leave it out)",
+     "rope_interleaved rope_frequency_factors norms_hold_one"},
+    {CLFI_MODEL_CONFIG, "distilbert bart marian t5", CLF_ACCOUNT_FOLLOWED, by_alias, "hidden_size num_attention_heads num_hidden_layers"},
+    {CLFI_MODEL_CONFIG, "t5", CLF_ACCOUNT_FOLLOWED, by_alias, "head_dim"},
     {CLFI_MODEL_CONFIG, "llama mistral qwen2 qwen3 gemma phi3", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_act"},
     {CLFI_MODEL_CONFIG, windowed, CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window layer_types"},
     {CLFI_MODEL_CONFIG, "qwen2 qwen3", CLF_ACCOUNT_FOLLOWED, by_family, "use_sliding_window max_window_layers"},
     {CLFI_MODEL_CONFIG, "gemma gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family,
-     "hidden_activation norms_hold_one use_bidirectional_attention"},
+     "hidden_activation use_bidirectional_attention"},
     {CLFI_MODEL_CONFIG, "gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "query_pre_attn_scalar final_logit_softcapping"},
     {CLFI_MODEL_CONFIG, "gemma2", CLF_ACCOUNT_FOLLOWED, by_family, "attn_logit_softcapping"},
     {CLFI_MODEL_CONFIG, "gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window_pattern rope_local_base_freq"},

@@ -24,13 +24,14 @@ typedef struct clf_family {
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);
     const clf_name_map *names;
+    const char *const (*aliases)[2]; /* {another name of a key, the key}, as transformers' attribute_map; NULL after the last, NULL: none */
 } clf_family;
 
 /* The families in their order, NULL after the last. */
 const clf_family *clfi_family_at(size_t index);
 
 /* The family of config.json's model_type among those that can do one of `tasks` (0: any). UNSUPPORTED: there is none; the message lists
- * those that there are. */
+ * those that there are. FORMAT: another name of a key has another value than the key. */
 clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_family **out);
 
 /* Shared by BERT's relatives. */
@@ -42,6 +43,7 @@ extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_h
 typedef struct clf_decoder_defaults {
     double norm_eps, rope_theta;
     bool is_tied; /* tie_word_embeddings */
+    bool turns_parts; /* partial_rotary_factor counts */
     const char *activation;
     const char *activation_key; /* NULL: hidden_act */
 } clf_decoder_defaults;

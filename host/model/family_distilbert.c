@@ -40,5 +40,12 @@ static const clf_weight_name head[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "distilbert.", NULL}, .encoder = encoder, .head = head};
 
-const clf_family clfi_family_distilbert = {
-    .model_type = "distilbert", .tasks = CLF_TASK_EMBED, .pooling = CLF_POOLING_MEAN, .read_config = read_config, .names = &names};
+static const char *const aliases[][2] = {
+    {"hidden_size", "dim"}, {"num_attention_heads", "n_heads"}, {"num_hidden_layers", "n_layers"}, {NULL, NULL}};
+
+const clf_family clfi_family_distilbert = {.model_type = "distilbert",
+                                           .tasks = CLF_TASK_EMBED,
+                                           .pooling = CLF_POOLING_MEAN,
+                                           .read_config = read_config,
+                                           .names = &names,
+                                           .aliases = aliases};

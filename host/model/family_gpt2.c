@@ -55,4 +55,11 @@ static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "/lm_head"), CLFI_
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"transformer.", "", NULL}, .decoder = names_of_decoder, .head = head};
 
-const clf_family clfi_family_gpt2 = {.model_type = "gpt2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names};
+static const char *const aliases[][2] = {{"hidden_size", "n_embd"},
+                                         {"max_position_embeddings", "n_positions"},
+                                         {"num_attention_heads", "n_head"},
+                                         {"num_hidden_layers", "n_layer"},
+                                         {NULL, NULL}};
+
+const clf_family clfi_family_gpt2 = {
+    .model_type = "gpt2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names, .aliases = aliases};

@@ -24,20 +24,21 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *encoder = &config.encoder;
     double eps;
-    int64_t span, period;
+    int64_t span, reach, period;
     CLF_TRY(clfi_model_config_sizes(json, &clfi_hub_size_keys, encoder, &config.source));
     CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &period));
     CLF_TRY(clfi_model_config_local_layers(json, &(clf_local_rule){.period = period}, encoder));
     CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "norm_eps", 0, 1, 1e-5, &eps));
     CLF_TRY(clfi_json_opt_int(json, where, "local_attention", 1, CLFI_CONFIG_LARGEST, 128, &span));
+    CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, CLFI_CONFIG_LARGEST, span / 2, &reach)); /* goes before it */
     encoder->local = encoder->attention;
     CLF_TRY(clfi_model_config_rotary(json, "full_attention", "global_rope_theta", 160000, &encoder->attention.rotary));
     const bool is_null = json_is_null(json_object_get(json, "local_rope_theta")); /* the other layers' */
     CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", "local_rope_theta", is_null ? encoder->attention.rotary.base : 10000,
                                      &encoder->local.rotary));
     encoder->attention.rotary.dims = encoder->local.rotary.dims = encoder->attention.head_size;
-    encoder->local.window = (int32_t)(span / 2 + 1);
+    encoder->local.window = (int32_t)(reach + 1);
     encoder->norm_eps = (float)eps;
     encoder->place = CLF_NORM_PRE;
     encoder->lacks_first_norm = encoder->has_final_norm = encoder->is_gated = true;

@@ -99,4 +99,11 @@ static const clf_weight_name decoder_names[] = {STACK("decoder", "2"), ATTENTION
 static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "lm_head"), CLFI_WEIGHT(SHARED, "shared"), CLFI_WEIGHTS_END};
 static const clf_name_map names = {.encoder = encoder_names, .decoder = decoder_names, .head = head, .wide_names = ".wo.weight"};
 
-const clf_family clfi_family_t5 = {.model_type = "t5", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names};
+static const char *const aliases[][2] = {{"hidden_size", "d_model"},
+                                         {"num_attention_heads", "num_heads"},
+                                         {"num_hidden_layers", "num_layers"},
+                                         {"head_dim", "d_kv"},
+                                         {NULL, NULL}};
+
+const clf_family clfi_family_t5 = {
+    .model_type = "t5", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names, .aliases = aliases};

@@ -140,12 +140,15 @@ static clf_status read_yarn(const json_t *json, const char *at, int64_t max_posi
  * cached keys would be wrong. */
 static clf_status read_long(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
 {
+    static const char key[] = "original_max_position_embeddings";
     const json_t *list;
     double factor;
-    CLF_TRY(clfi_json_opt_int(config, where, "original_max_position_embeddings", 2, CLFI_CONFIG_LARGEST, max_positions,
-                              &out->trained_positions));
-    CLF_TRY(clfi_json_opt_int(json, at, "original_max_position_embeddings", 2, CLFI_CONFIG_LARGEST, out->trained_positions,
-                              &out->trained_positions));
+    int64_t outer;
+    CLF_TRY(clfi_json_opt_int(config, where, key, 2, CLFI_CONFIG_LARGEST, max_positions, &outer));
+    CLF_TRY(clfi_json_opt_int(json, at, key, 2, CLFI_CONFIG_LARGEST, outer, &out->trained_positions));
+    if (json_object_get(config, key) && out->trained_positions != outer)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld and in %s %lld: expected the same number", where, key, (long long)outer, at,
+                 (long long)out->trained_positions);
     CLF_TRY(clfi_json_opt_number(json, at, "factor", 1e-3, 1e6, (double)max_positions / (double)out->trained_positions, &factor));
     const double standard = factor > 1 ? sqrt(1 + log(factor) / log((double)out->trained_positions)) : 1;
     CLF_TRY(clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude));
@@ -198,24 +201,33 @@ static clf_status read_scaling(const json_t *json, const char *at, const json_t 
     return clfi_json_get_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &out->trained_positions);
 }
 
-clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out)
+clf_status clfi_model_config_rope(const json_t *config, const char *kind, const json_t **out, const char **at)
 {
     const json_t *scaling, *parameters, *of_kind = NULL;
+    CLF_TRY(clfi_json_opt_object(config, where, "rope_scaling", &scaling));
+    CLF_TRY(clfi_json_opt_object(config, where, "rope_parameters", &parameters));
+    const bool is_older = json_object_size(scaling) > 0;
+    if (is_older && kind && json_object_size(parameters) > 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_scaling beside rope_parameters: expected one of them", where);
+    *at = is_older ? "config.json: rope_scaling" : "config.json: rope_parameters";
+    if (parameters && kind && !is_older)
+        CLF_TRY(clfi_json_opt_object(parameters, *at, kind, &of_kind));
+    *out = is_older ? scaling : of_kind ? of_kind : parameters;
+    return CLF_OK;
+}
+
+clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out)
+{
+    const json_t *parameters;
+    const char *at;
     clf_rotary rotary = {.base = 0};
     int64_t max_positions;
     CLF_TRY(clfi_json_opt_int(config, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, 1, &max_positions));
     CLF_TRY(clfi_json_opt_number(config, where, key, 1, 1e12, standard, &rotary.base));
-    CLF_TRY(clfi_json_opt_object(config, where, "rope_scaling", &scaling));
-    if (scaling)
-        CLF_TRY(read_scaling(scaling, "config.json: rope_scaling", config, max_positions, &rotary));
-    CLF_TRY(clfi_json_opt_object(config, where, "rope_parameters", &parameters));
-    if (parameters && kind)
-        CLF_TRY(clfi_json_opt_object(parameters, "config.json: rope_parameters", kind, &of_kind));
-    if (of_kind)
-        parameters = of_kind;
+    CLF_TRY(clfi_model_config_rope(config, kind, &parameters, &at));
     if (parameters) {
-        CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "rope_theta", 1, 1e12, rotary.base, &rotary.base));
-        CLF_TRY(read_scaling(parameters, "config.json: rope_parameters", config, max_positions, &rotary));
+        CLF_TRY(clfi_json_opt_number(parameters, at, "rope_theta", 1, 1e12, rotary.base, &rotary.base));
+        CLF_TRY(read_scaling(parameters, at, config, max_positions, &rotary));
     }
     *out = rotary;
     return CLF_OK;

@@ -27,7 +27,11 @@ clf_status clfi_model_config_activation(const json_t *config, const char *key, c
 /* The activation of that name, which config.json has under `key`. */
 clf_status clfi_model_activation_find(const char *key, const char *name, clf_activation *out);
 
-/* Rotary positions: base and scaling from rope_parameters (or, older, rope_theta and rope_scaling), those of `kind` ("full_attention")
+/* The object that describes rotary positions: a rope_scaling with members, as transformers 5 has it, before rope_parameters, or what that
+ * has for `kind` (NULL: one for all). *out NULL: neither; *at: its name for messages. UNSUPPORTED: both, where kinds are told apart. */
+clf_status clfi_model_config_rope(const json_t *config, const char *kind, const json_t **out, const char **at);
+
+/* Rotary positions: base and scaling from that object (older: rope_theta beside rope_scaling), those of `kind` ("full_attention")
  * where it tells kinds of layers apart; kind NULL: one for all. key: the older one of the base, rope_theta of most families; standard: the
  * base where no key gives one. Sets neither dims nor pairs.
  * Of longrope: the divisors within the trained positions, which are then all that the model has. UNSUPPORTED: a scaling other than default,

@@ -36,6 +36,20 @@ static void list(unsigned tasks, char *out, size_t size)
         }
 }
 
+/* transformers takes a key's other name before the key: one of another value says another network. */
+static clf_status check_aliases(const json_t *config, const clf_family *family)
+{
+    for (const char *const(*alias)[2] = family->aliases; alias && (*alias)[0]; alias++) {
+        char found[2][CLFI_JSON_FOUND_BYTES];
+        const json_t *other = json_object_get(config, (*alias)[0]), *value = json_object_get(config, (*alias)[1]);
+        if (other && value && !json_equal(other, value))
+            CLF_FAIL(CLF_FORMAT, "%s: \"%s\" is another name of \"%s\" for model_type \"%s\": found %s and %s, expected the same value",
+                     CLFI_MODEL_CONFIG, (*alias)[0], (*alias)[1], family->model_type, clfi_json_found(other, found[0]),
+                     clfi_json_found(value, found[1]));
+    }
+    return CLF_OK;
+}
+
 clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_family **out)
 {
     const char *type;
@@ -43,6 +57,7 @@ clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_fami
     CLF_TRY(clfi_json_get_string(config, CLFI_MODEL_CONFIG, "model_type", &type));
     for (size_t i = 0; i < COUNT(families); i++) {
         if (can_do(families[i], tasks) && strcmp(families[i]->model_type, type) == 0) {
+            CLF_TRY(check_aliases(config, families[i]));
             *out = families[i];
             return CLF_OK;
         }

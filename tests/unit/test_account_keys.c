@@ -49,7 +49,7 @@ static const struct {
 /* Keys that are read only beside others. */
 static const struct {
     const char *key, *beside;
-} companions[] = {{"original_max_position_embeddings", "{\"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1]}}"},
+} companions[] = {{"original_max_position_embeddings", "{\"rope_parameters\": {\"type\": \"longrope\", \"short_factor\": [1]}}"},
                   {"layer_types", "{\"use_sliding_window\": true, \"sliding_window\": 4}"},
                   {"sliding_window", "{\"use_sliding_window\": true}"},
                   {"hidden_act", "{\"hidden_activation\": null}"},
@@ -163,13 +163,15 @@ static void config_keys(void **state)
     (void)state;
     size_t count, checked = 0;
     const clf_account_row *rows = clfi_account_rows(&count);
+    static const char unread[] = "model_type transformers_version tokenizer_class "          /* read before the family is known */
+                                 "rope_interleaved rope_frequency_factors norms_hold_one"; /* GGUF files' alone, refused of directories */
     const clf_family *family;
     char key[KEY_BYTES];
     for (size_t f = 0; (family = clfi_family_at(f)); f++)
         for (size_t i = 0; i < count; i++) {
             const bool is_config = strcmp(rows[i].file, CLFI_MODEL_CONFIG) == 0 || strcmp(rows[i].file, CLFI_ACCOUNT_CLASSIFIER) == 0;
             for (const char *at = rows[i].keys; is_config && (at = next_key(at, key));) {
-                if (!clfi_account_has("model_type transformers_version tokenizer_class", key)) /* read before the family is known */
+                if (!clfi_account_has(unread, key))
                     check_key(family->model_type, key);
                 checked++;
             }

@@ -77,6 +77,64 @@ static void rotary_bases(void **state)
     }
 }
 
+/* One of two objects describes rotary positions, and some families have more keys than they look at. */
+static void rotary_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *change;
+        double base, factor;
+    } rows[] = {
+        {"{\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":2}}", 1e4, 2},
+        {"{\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":2,\"rope_theta\":500}}", 500, 2},
+        {"{\"rope_scaling\":{},\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":3,\"rope_theta\":500}}", 500, 3},
+        {"{\"rope_scaling\":{\"rope_type\":\"default\"},\"rope_theta\":7,\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":3}}", 7,
+         0},
+    };
+    static const struct {
+        const char *model, *change, *message;
+    } refused[] = {
+        {"generation/llama", "{\"partial_rotary_factor\":0.5}", "partial_rotary_factor is 0.5: expected 1"},
+        {"generation/llama", "{\"rope_scaling\":{\"type\":\"linear\",\"factor\":2,\"partial_rotary_factor\":0.5}}",
+         "partial_rotary_factor is 0.5"},
+        {"generation/gemma3", "{\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", "rope_scaling beside rope_parameters"},
+        {"generation/phi3_longrope", "{\"original_max_position_embeddings\":9}", "original_max_position_embeddings is 9 and"},
+    };
+    clf_network_config config;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_OK(read("generation/llama", rows[i].change, &config));
+        const clf_rotary *rotary = &config.decoder.attention.rotary;
+        CHECK(rotary->base == rows[i].base && rotary->factor == rows[i].factor, "%s: %g, %g", rows[i].change, rotary->base, rotary->factor);
+    }
+    for (size_t i = 0; i < COUNT(refused); i++)
+        CHECK_FAILS(read(refused[i].model, refused[i].change, &config), CLF_UNSUPPORTED, refused[i].message);
+    CHECK_OK(read("generation/phi3_partial", "{}", &config));
+}
+
+/* A key's other name has the key's value, or the file says two networks. */
+static void other_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *same, *other, *message;
+    } rows[] = {
+        {"generation/gpt2", "{\"hidden_size\":24}", "{\"num_attention_heads\":1}", "\"num_attention_heads\" is another name of \"n_head\""},
+        {"translation/marian", "{\"num_hidden_layers\":2}", "{\"num_hidden_layers\":1}",
+         "\"num_hidden_layers\" is another name of \"encoder_layers\""},
+        {"translation/bart", "{}", "{\"hidden_size\":1}", "\"hidden_size\" is another name of \"d_model\""},
+        {"translation/t5", "{}", "{\"head_dim\":1}", "\"head_dim\" is another name of \"d_kv\""},
+    };
+    clf_network_config config;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_OK(read(rows[i].model, rows[i].same, &config));
+        CHECK_FAILS(read(rows[i].model, rows[i].other, &config), CLF_FORMAT, rows[i].message);
+    }
+    json_t *json = changed("families/modernbert", "{\"local_attention\":8,\"sliding_window\":2}"); /* half a window */
+    CHECK_OK(clfi_family_modernbert.read_config(json, &config));
+    assert_int_equal(config.encoder.local.window, 3);
+    json_decref(json);
+}
+
 static void later_tokens(void **state)
 {
     (void)state;
@@ -128,7 +186,7 @@ static void activation_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(activations), cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(later_tokens)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
+                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),      cmocka_unit_test(later_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
