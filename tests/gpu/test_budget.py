@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Large products and long attention on slow integrated GPUs, which the shim shows: no launch takes more than twice the budget there, by the
-shim's own count of its work. Nothing is computed, so that sizes may be large.
+"""Large products, long attention, bench and tune on slow integrated GPUs, which the shim shows: no launch takes more than twice the budget
+there, by the shim's own count of its work. Nothing is computed except by tune, so that sizes may be large.
 usage: test_budget.py PROGRAM DATA SHIM DEVICE"""
 import json
 import os
@@ -46,16 +46,20 @@ def log_lines():
         return file.read().splitlines()
 
 
-def run(arguments, keys, launch_ms="", lose="", background=""):
-    """Exit status, standard error, and kernel and milliseconds of each launch that the shim let through and refused."""
+def run(arguments, keys, launch_ms="", lose="", background="", idle="1"):
+    """Exit status, standard error, and kernel and milliseconds of each launch that the shim let through and refused. Standard output goes
+    to the file "output"."""
     log = os.path.join(work, "log")
     if os.path.exists(log):
         os.remove(log)
     environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1",
-                       CLF_CACHE_DIR="", CLF_TEST_GPU_IDLE="1", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(BUDGET_MS),
+                       CLF_CACHE_DIR="", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(BUDGET_MS),
+                       XDG_CONFIG_HOME=work, **({"CLF_TEST_GPU_IDLE": idle} if idle else {}),
                        CLF_LAUNCH_MS=launch_ms, CLF_BACKGROUND=background, **({"CLF_TEST_GPU_LOSE": lose} if lose else {}))
     environment.pop("CLF_DEVICE", None)
-    done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    with open(os.path.join(work, "output"), "w", encoding="utf-8") as output:
+        done = subprocess.run([program, *arguments], env=environment, stdout=output, stderr=subprocess.PIPE, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
     launches = {"launch": [], "refused": []}
     for word in map(str.split, log_lines()):
         if word[0] in launches:
@@ -194,6 +198,35 @@ def check_text():
         fail(f"a text: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
 
 
+def output():
+    with open(os.path.join(work, "output"), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_bench():
+    """A row that takes longer than the budget runs in pieces. Nothing is computed, so that it is wrong, and not refused."""
+    arguments = ["bench", "--suite", "ops", "--filter", "attention/f32/b1-h8-l2048-d64-none", "--rounds", "1", "--seconds", "0.01"]
+    for launch_ms, reason in (("", "wrong result"), ("0", "CL_OUT_OF_RESOURCES")):
+        status, error, launches, refused = run(arguments, 2048, launch_ms)
+        timed = [ms for name, ms in launches if name == "attention_group"]
+        rows = [line for line in output().splitlines() if " group " in line]
+        print(f"{device}: bench, CLF_LAUNCH_MS={launch_ms}: {len(timed)} launches, {max(timed, default=0):.1f} ms the longest, {rows}")
+        is_split = len(timed) > 1 and not refused
+        if status != 1 or len(rows) != 1 or reason not in rows[0] or is_split != (launch_ms == ""):
+            fail(f"bench, CLF_LAUNCH_MS={launch_ms}: status {status}, refused {refused[:3]}: {rows}: {error}")
+
+
+def check_tune():
+    """Each candidate keeps the budget, and the choice is kept."""
+    model = os.path.join(data, "families", "distilbert")
+    status, error, launches, refused = run(["tune", "--model", model, "--minutes", "0.01"], 0, idle="")
+    products = {name for name, _ in launches if name.startswith(("gemm_", "Xgemm"))}
+    longest = max((ms for _, ms in launches), default=0)
+    print(f"{device}: tune: {len(launches)} launches of {len(products)} products, {longest:.1f} ms the longest")
+    if status != 0 or refused or len(products) < 3 or not os.path.exists(os.path.join(work, "clformer", "tuned.json")):
+        fail(f"tune: status {status}, products {products}, refused {refused[:3]}: {output()[-400:]}{error[-400:]}")
+
+
 with tempfile.TemporaryDirectory() as work:
     vendors = pocl_alone(work)
     size, shape = SIZES[device]
@@ -205,4 +238,7 @@ with tempfile.TemporaryDirectory() as work:
     if device == "intel_gen9":
         check_prompt()
         check_text()
+    if device == "arm_small":
+        check_bench()
+        check_tune()
 sys.exit(1 if failures else 0)
