@@ -84,15 +84,28 @@ static clf_status take_prompt(clf_request *r, const clf_prompt *prompt)
     return st;
 }
 
-/* Text pieces are decoded behind the prompt. */
+/* Text pieces are decoded behind the prompt and the text so far. */
 static clf_status open_decoder(clf_request *r)
 {
     const clf_model *model = r->session->model;
     clf_text text;
     CLF_TRY(clf_token_decoder_create(has_source(r) ? model->target : model->tokenizer, 1, &r->decoder));
-    for (size_t i = 0; i < r->count && !has_source(r); i++)
+    for (size_t i = has_source(r) ? r->prompt_count : 0; i < r->count; i++)
         CLF_TRY(clf_token_decoder_push(r->decoder, r->tokens[i], &text));
     return CLF_OK;
+}
+
+clf_status clfi_request_move(clf_request *r, clf_session *session)
+{
+    if (r->params.sequence)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "a request with a sequence stays in its session");
+    clf_token_decoder_destroy(r->decoder);
+    r->decoder = NULL;
+    r->session = session;
+    r->sequence = -1;
+    r->given = 0;
+    r->turn = 0;
+    return open_decoder(r);
 }
 
 clf_status clfi_request_create(clf_session *session, const clf_generate_params *params, const clf_prompt *prompt, size_t number,

@@ -49,6 +49,10 @@ clf_status clfi_request_create(clf_session *session, const clf_generate_params *
                                clf_generate_callback on_step, void *user, clf_request **out);
 void clfi_request_destroy(clf_request *request); /* NULL is a no-op. The request is in no scheduler */
 
+/* Another session of the same model continues the request, which is in no scheduler, where it is. The session before may be gone by then.
+ * INVALID_ARGUMENT: a request with a sequence. OUT_OF_MEMORY: then the request can only be destroyed. */
+clf_status clfi_request_move(clf_request *request, clf_session *session);
+
 /* Ends the request with CLF_FINISH_CALLER at the scheduler's next step. May be called from any thread. */
 void clfi_request_cancel(clf_request *request);
 

@@ -44,11 +44,16 @@ bool srv_refuse(srv_error *error, srv_fault fault, const char *param, const char
     return false;
 }
 
+bool srv_is_loss(clf_status status)
+{
+    return status == CLF_DEVICE || status == CLF_DEVICE_LOST;
+}
+
 bool srv_refuse_status(srv_error *error, clf_status status, const char *param)
 {
     const srv_fault fault = status == CLF_INVALID_ARGUMENT || status == CLF_FORMAT || status == CLF_UNSUPPORTED ? SRV_FAULT_INVALID
                             : status == CLF_OUT_OF_MEMORY                                                       ? SRV_FAULT_OVERLOADED
-                            : status == CLF_DEVICE || status == CLF_DEVICE_LOST                                 ? SRV_FAULT_DEVICE
+                            : srv_is_loss(status)                                                               ? SRV_FAULT_DEVICE
                                                                                                                 : SRV_FAULT_BACKEND;
     return srv_refuse(error, fault, param, "%s", clf_last_error());
 }

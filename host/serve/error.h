@@ -64,4 +64,7 @@ bool srv_refuse(srv_error *error, srv_fault fault, const char *param, const char
 /* The same from a status of the library and its recorded reason. */
 bool srv_refuse_status(srv_error *error, clf_status status, const char *param);
 
+/* Whether the device is to blame, so that another one may succeed. */
+bool srv_is_loss(clf_status status);
+
 #endif

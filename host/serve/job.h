@@ -19,6 +19,7 @@ typedef struct srv_item {
     srv_job *job;
     int32_t *ids; /* [2][count]: ids, then types; owned */
     size_t count;
+    bool is_back; /* the device of its pass was lost; guarded by the queue */
 } srv_item;
 
 /* How rows are made: what differs runs in different passes. */
@@ -33,7 +34,9 @@ typedef struct srv_rows {
     srv_item *items; /* [count] */
     float *rows;     /* [count, width] */
     size_t count, width, tokens;
-    size_t given, done; /* items that a pass has, or had; guarded by the queue */
+    size_t next;        /* items from here on were in no pass yet; guarded by the queue, as what follows */
+    size_t back;        /* those that wait for another pass, because the device of theirs was lost */
+    size_t given, done; /* items that a pass has, or had */
 } srv_rows;
 
 /* One text that a language model writes. */

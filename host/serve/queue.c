@@ -2,6 +2,9 @@
 /* The queue of jobs. */
 #include "serve/queue.h"
 
+#include <errno.h>
+#include <time.h>
+
 #include "base/clock.h"
 
 void srv_queue_init(srv_queue *queue, size_t most)
@@ -56,6 +59,33 @@ void srv_queue_wake(srv_queue *queue)
     pthread_mutex_unlock(&queue->lock);
 }
 
+void srv_queue_join(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->able++;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+bool srv_queue_leave(srv_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool leaves = queue->able > 1;
+    queue->able -= leaves;
+    pthread_mutex_unlock(&queue->lock);
+    return leaves;
+}
+
+void srv_queue_pause(srv_queue *queue, unsigned seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->is_closed && pthread_cond_timedwait(&queue->changed, &queue->lock, &until) != ETIMEDOUT) {
+    }
+    pthread_mutex_unlock(&queue->lock);
+}
+
 void srv_queue_unlink(srv_queue *queue, srv_job *job, srv_job *before)
 {
     if (before)
@@ -72,6 +102,16 @@ void srv_queue_begin(srv_queue *queue, srv_job *job)
     job->began_ns = clfi_now_ns();
     queue->waiting--;
     queue->running++;
+}
+
+void srv_queue_return(srv_queue *queue, srv_job *job)
+{
+    job->next = queue->first;
+    job->is_listed = true;
+    queue->first = job;
+    if (!queue->last)
+        queue->last = job;
+    pthread_cond_broadcast(&queue->changed);
 }
 
 void srv_queue_end(srv_queue *queue, bool had_begun)

@@ -116,6 +116,35 @@ static void fail_given(srv_rows_lanes *lanes, clf_status status)
     }
 }
 
+/* The texts of a pass whose device was lost wait for another one. */
+static void return_given(srv_rows_lanes *lanes)
+{
+    pthread_mutex_lock(&lanes->queue->lock);
+    for (size_t i = lanes->given_count; i-- > 0;) {
+        srv_item *item = lanes->given[i];
+        srv_job *job = item ? item->job : NULL;
+        if (!job || atomic_load(&job->is_cancelled))
+            continue;
+        lanes->given[i] = NULL;
+        item->is_back = true;
+        job->rows.back++;
+        job->rows.given--;
+        if (!job->is_listed)
+            srv_queue_return(lanes->queue, job);
+    }
+    pthread_mutex_unlock(&lanes->queue->lock);
+    fail_given(lanes, CLF_OK); /* those that nobody waits for */
+}
+
+void srv_rows_lanes_leave(srv_rows_lanes *lanes, bool has_others, clf_status status)
+{
+    if (has_others)
+        return_given(lanes);
+    else
+        fail_given(lanes, status);
+    lanes->given_count = 0;
+}
+
 /* ---- Packers ---- */
 
 static bool is_same_kind(const srv_row_kind *a, const srv_row_kind *b)
@@ -197,10 +226,20 @@ static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
     }
 }
 
+/* One that lost its pass comes first. */
+static srv_item *next_item(srv_rows *rows)
+{
+    size_t i = rows->next;
+    if (rows->back)
+        for (i = 0; !rows->items[i].is_back;)
+            i++;
+    return &rows->items[i];
+}
+
 /* The next text of the job goes into the pass. *out_fits false: it does not any more. */
 static clf_status take_item(srv_rows_lanes *lanes, srv_job *job, bool *out_fits)
 {
-    srv_item *item = &job->rows.items[job->rows.given];
+    srv_item *item = next_item(&job->rows);
     *out_fits = lanes->given_count == 0 || lanes->given_tokens + item->count <= lanes->pass_tokens;
     if (!*out_fits)
         return CLF_OK;
@@ -212,6 +251,11 @@ static clf_status take_item(srv_rows_lanes *lanes, srv_job *job, bool *out_fits)
     lanes->given[lanes->given_count++] = item;
     lanes->given_tokens += item->count;
     job->rows.given++;
+    if (item->is_back)
+        job->rows.back--;
+    else
+        job->rows.next++;
+    item->is_back = false;
     return CLF_OK;
 }
 
@@ -289,6 +333,8 @@ clf_status srv_rows_lanes_step(srv_rows_lanes *lanes, bool *out_worked)
     *out_worked = texts > 0;
     if (st == CLF_OK && texts > 0)
         st = run(lanes, &kind);
+    if (srv_is_loss(st))
+        return st;
     fail_given(lanes, st);
     if (texts > 0) {
         srv_count_pass(lanes->metrics, (double)(clfi_now_ns() - start) * 1e-9, texts, tokens);

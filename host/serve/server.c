@@ -96,6 +96,7 @@ static clf_status wait_until_ready(running_server *s, bool *out_ended)
     for (;;) {
         switch (srv_workers_get_state(s->state.workers, &st, &reason)) {
         case SRV_WORKER_READY:
+        case SRV_WORKER_LOST:
             return CLF_OK;
         case SRV_WORKER_FAILED:
             CLF_FAIL(st, "%s", reason);

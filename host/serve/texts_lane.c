@@ -50,8 +50,12 @@ static clf_status make_scheduler(srv_texts_lane *lane)
 {
     const clf_scheduler_params params = {
         .places = lane->room.places, .cache_rows = lane->room.rows, .kept_rows = lane->room.kept_rows};
+    clf_status st;
     lane->shared = 0;
-    return clfi_scheduler_create(lane->session, &params, &lane->scheduler);
+    do
+        st = clfi_scheduler_create(lane->session, &params, &lane->scheduler);
+    while (clfi_session_recover(lane->session, &st));
+    return st;
 }
 
 clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics,
@@ -136,11 +140,18 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
     srv_text_part *part = &job->texts.parts[index];
     const clf_prompt prompt = {.ids = part->ids, .id_count = part->id_count};
     clf_generate_params params = job->texts.params;
+    if (part->request) { /* from a device that was lost */
+        if (part->finish != CLF_FINISH_NONE)
+            return CLF_OK;
+        CLF_TRY(clfi_request_move(part->request, lane->session));
+        return clfi_scheduler_add(lane->scheduler, part->request);
+    }
     params.seed += index;
     if (lane->room.rows)
         params.max_tokens = least(params.max_tokens, lane->room.rows - least(part->id_count, lane->room.rows - 1));
     CLF_TRY(clfi_request_create(lane->session, &params, &prompt, index, on_token, part, &part->request));
     part->request->end_of_turn = job->texts.end_of_turn;
+    srv_count(lane->metrics, SRV_COUNTER_INPUT_TOKENS, part->id_count);
     return clfi_scheduler_add(lane->scheduler, part->request);
 }
 
@@ -148,17 +159,15 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
 static void start_job(srv_texts_lane *lane, srv_job *job)
 {
     for (size_t i = 0; i < job->texts.count; i++) {
-        srv_text_part *part = &job->texts.parts[i];
         const clf_status st = start_part(lane, job, i);
-        if (st == CLF_OK) {
-            srv_count(lane->metrics, SRV_COUNTER_INPUT_TOKENS, part->id_count);
+        if (st == CLF_OK)
             continue;
-        }
         pthread_mutex_lock(&job->lock);
         srv_refuse_status(&job->error, st, NULL);
-        for (size_t k = i; k < job->texts.count; k++)
+        for (size_t k = i; k < job->texts.count; k++) {
+            job->texts.ended += job->texts.parts[k].finish == CLF_FINISH_NONE;
             job->texts.parts[k].finish = CLF_FINISH_REFUSED;
-        job->texts.ended += job->texts.count - i;
+        }
         pthread_mutex_unlock(&job->lock);
         atomic_store(&job->is_cancelled, true);
         break;
@@ -220,6 +229,34 @@ static void cancel_requests(const srv_texts_lane *lane)
             clf_request_cancel(job->texts.parts[i].request);
 }
 
+/* The running jobs wait for another worker, the oldest one first. Their requests keep their texts. */
+static void return_running(srv_texts_lane *lane)
+{
+    srv_job *next;
+    clfi_scheduler_destroy(lane->scheduler);
+    lane->scheduler = NULL;
+    pthread_mutex_lock(&lane->queue->lock);
+    for (srv_job *job = lane->running; job; job = next) {
+        next = job->next;
+        job->began_ns = 0;
+        lane->queue->running--;
+        lane->queue->waiting++;
+        srv_queue_return(lane->queue, job);
+    }
+    pthread_mutex_unlock(&lane->queue->lock);
+    lane->running = NULL;
+}
+
+void srv_texts_lane_leave(srv_texts_lane *lane, bool has_others, clf_status status)
+{
+    if (has_others)
+        return_running(lane);
+    else if (lane->scheduler)
+        fail_running(lane, status);
+    else
+        refuse_waiting(lane, status);
+}
+
 /* Why the first refused text of a job was. */
 static const srv_error *fault_of(const srv_job *job, srv_error *error)
 {
@@ -271,6 +308,8 @@ static void count_shared(srv_texts_lane *lane)
 clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
 {
     const clf_status made = lane->scheduler ? CLF_OK : make_scheduler(lane);
+    if (srv_is_loss(made))
+        return made;
     if (made != CLF_OK)
         return refuse_waiting(lane, made);
     take_jobs(lane);
@@ -281,10 +320,9 @@ clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
         const uint64_t start = clfi_now_ns();
         const clf_status st = clfi_scheduler_step(lane->scheduler);
         srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load < lane->room.places ? load : lane->room.places, 0);
-        if (st != CLF_OK) {
+        if (st != CLF_OK && !srv_is_loss(st))
             fail_running(lane, st);
-            return st;
-        }
+        CLF_TRY(st);
         count_shared(lane);
     }
     end_jobs(lane);

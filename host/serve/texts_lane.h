@@ -31,7 +31,12 @@ clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, s
 void srv_texts_lane_destroy(srv_texts_lane *lane); /* jobs that run end as failed. NULL is a no-op */
 
 /* Takes jobs and does one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. A
- * failure of the pass has ended the jobs that ran; it is returned for the log. */
+ * failure of the pass has ended the jobs that ran; it is returned for the log. After DEVICE and DEVICE_LOST the caller calls
+ * srv_texts_lane_leave. */
 clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked);
+
+/* The device is lost. has_others: running jobs wait for another worker, which continues their texts where they are; else they end with the
+ * status. */
+void srv_texts_lane_leave(srv_texts_lane *lane, bool has_others, clf_status status);
 
 #endif

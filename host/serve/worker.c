@@ -14,6 +14,8 @@
 #include "serve/texts_lane.h"
 #include "serve/warm_up.h"
 
+enum { LOST_SECONDS = 10 /* until a lost device is tried again */ };
+
 typedef struct worker_engine {
     clf_model *own; /* on this worker's device; NULL: it is srv_model's */
     clf_session *session;
@@ -151,11 +153,36 @@ static void close_all(srv_worker *worker)
 
 /* ---- Work ---- */
 
-static void tell_failure(const srv_worker *worker, const srv_model *model)
+/* The device is lost. Where others are there, they take over, and it pauses; else its requests end with the status. */
+static void lose(srv_worker *worker, clf_status status)
+{
+    const srv_worker_params *p = &worker->params;
+    const bool has_others = srv_queue_leave(p->queue);
+    for (size_t i = 0; i < p->models->count; i++) {
+        if (worker->engines[i].rows)
+            srv_rows_lanes_leave(worker->engines[i].rows, has_others, status);
+        if (worker->engines[i].texts)
+            srv_texts_lane_leave(worker->engines[i].texts, has_others, status);
+    }
+    if (!has_others)
+        return;
+    set_state(worker, SRV_WORKER_LOST, status);
+    tell(worker, "the device is lost: others take over its requests");
+    srv_queue_pause(p->queue, LOST_SECONDS);
+    srv_queue_join(p->queue);
+    set_state(worker, SRV_WORKER_READY, CLF_OK);
+}
+
+/* After a step that ended with the status. */
+static void look_after(srv_worker *worker, const srv_model *model, clf_status status)
 {
     char line[CLFI_REASON_BYTES + 128];
+    if (status == CLF_OK)
+        return;
     snprintf(line, sizeof line, "model %s: %s", model->id, clf_last_error());
     tell(worker, line);
+    if (srv_is_loss(status))
+        lose(worker, status);
 }
 
 /* A pass for each model that has work. */
@@ -166,12 +193,12 @@ static bool work(srv_worker *worker)
     for (size_t i = 0; i < models->count; i++) {
         worker_engine *e = &worker->engines[i];
         bool worked = false;
-        if (e->rows && srv_rows_lanes_step(e->rows, &worked) != CLF_OK)
-            tell_failure(worker, &models->items[i]);
+        if (e->rows)
+            look_after(worker, &models->items[i], srv_rows_lanes_step(e->rows, &worked));
         any |= worked;
         worked = false;
-        if (e->texts && srv_texts_lane_step(e->texts, &worked) != CLF_OK)
-            tell_failure(worker, &models->items[i]);
+        if (e->texts)
+            look_after(worker, &models->items[i], srv_texts_lane_step(e->texts, &worked));
         any |= worked;
     }
     return any;
@@ -206,6 +233,8 @@ static void *run(void *user)
 {
     srv_worker *worker = user;
     const clf_status st = load(worker);
+    if (st == CLF_OK)
+        srv_queue_join(worker->params.queue);
     set_state(worker, st == CLF_OK ? SRV_WORKER_READY : SRV_WORKER_FAILED, st);
     while (st == CLF_OK && wait_for_jobs(worker->params.queue)) {
         while (work(worker)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that works a device: it loads the models, runs each once, and then does the jobs of the queue until that is closed. */
+/* The thread that works a device: it loads the models, runs each once, and then does the jobs of the queue until that is closed. Where the
+ * device is lost for good, other workers continue what it did, and it tries again after a pause. */
 #ifndef CLFI_SERVE_WORKER_H
 #define CLFI_SERVE_WORKER_H
 
@@ -8,7 +9,12 @@
 #include "serve/queue.h"
 #include "serve/texts_lane.h"
 
-typedef enum srv_worker_state { SRV_WORKER_LOADS, SRV_WORKER_READY, SRV_WORKER_FAILED } srv_worker_state;
+typedef enum srv_worker_state {
+    SRV_WORKER_LOADS,
+    SRV_WORKER_READY,
+    SRV_WORKER_LOST, /* its device does not answer; others do its requests */
+    SRV_WORKER_FAILED
+} srv_worker_state;
 
 typedef struct srv_worker_params {
     clf_context *context; /* the worker's alone from the start to srv_worker_join */

@@ -48,7 +48,7 @@ srv_worker_state srv_workers_get_state(srv_workers *workers, clf_status *out_sta
         const srv_worker_state state = srv_worker_get_state(workers->at[i], out_status, out_reason);
         if (state == SRV_WORKER_LOADS)
             return state;
-        any_ready |= state == SRV_WORKER_READY;
+        any_ready |= state != SRV_WORKER_FAILED;
     }
     return any_ready ? SRV_WORKER_READY : SRV_WORKER_FAILED;
 }

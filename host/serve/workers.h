@@ -19,7 +19,7 @@ clf_status srv_workers_start(const srv_worker_params *params, const srv_device *
 /* READY: every worker is, or has failed while another one is; what failed is in the log. FAILED: all have, for the first one's reason. */
 srv_worker_state srv_workers_get_state(srv_workers *workers, clf_status *out_status, const char **out_reason);
 
-/* Workers that have loaded the models. */
+/* Workers that have loaded the models and whose device answers. */
 size_t srv_workers_ready(srv_workers *workers);
 
 /* Ends the threads once the queue is closed. NULL is a no-op. */

@@ -18,6 +18,7 @@ static struct {
 static size_t context_count;
 static unsigned long calls;
 static bool is_gone; /* for good */
+static _Thread_local bool is_thread_gone;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 EXPORT cl_context clCreateContext(const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
@@ -35,13 +36,13 @@ EXPORT cl_context clCreateContext(const cl_context_properties *properties, cl_ui
     }
     context_count += i == context_count;
     contexts[i].handle = made;
-    contexts[i].is_lost = is_gone;
+    contexts[i].is_lost = is_gone || is_thread_gone;
     pthread_mutex_unlock(&lock);
     return made;
 }
 
-/* Whether the device is lost at this call. Under the lock. */
-static bool is_named(unsigned long call)
+/* Whether the device is lost at this call. *out_one: it is one of several. Under the lock. */
+static bool is_named(unsigned long call, bool *out_one)
 {
     const char *at = getenv("CLF_TEST_GPU_LOSE");
     while (at && *at) {
@@ -50,9 +51,11 @@ static bool is_named(unsigned long call)
         if (end == at)
             break;
         is_gone |= *end == '-' && call >= number;
+        *out_one = *end == '!';
         if (call == number)
             return true;
-        at = *end == ',' ? end + 1 : end + (*end == '-');
+        end += *end == '!' || *end == '-';
+        at = *end == ',' ? end + 1 : end;
     }
     return is_gone;
 }
@@ -64,9 +67,11 @@ bool shim_lost(cl_command_queue queue)
     if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof own, &own, NULL) != CL_SUCCESS)
         return false;
     pthread_mutex_lock(&lock);
-    const bool loses = is_named(++calls);
+    bool is_one = false;
+    const bool loses = is_named(++calls, &is_one);
+    is_thread_gone |= loses && is_one;
     for (size_t i = 0; i < context_count; i++) {
-        contexts[i].is_lost |= loses;
+        contexts[i].is_lost |= loses && (!is_one || contexts[i].handle == own);
         is_lost |= contexts[i].handle == own && contexts[i].is_lost;
     }
     pthread_mutex_unlock(&lock);
