@@ -78,7 +78,7 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
     case SRV_ONLY_FALSE:
         return json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0);
     case SRV_ONLY_ONE:
-        return json_is_integer(value) && json_integer_value(value) == 1;
+        return json_is_number(value) && json_number_value(value) == 1;
     case SRV_ONLY_ZERO:
         return json_is_number(value) && json_number_value(value) == 0;
     case SRV_ONLY_EMPTY:

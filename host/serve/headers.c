@@ -15,6 +15,15 @@ static bool is_name(const char *name)
     return *name != '\0';
 }
 
+/* No control characters: servers and proxies differ in what the end of a line within a value means. */
+static bool is_value(const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
+            return false;
+    return true;
+}
+
 static void take_length(srv_headers *headers, const char *value)
 {
     const size_t digits = strspn(value, "0123456789");
@@ -63,6 +72,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
     value = value ? value : "";
     headers->bytes += strlen(name) + strlen(value) + 4;
     headers->is_bad_name |= !is_name(name);
+    headers->is_bad_value |= !is_value(value);
     take_known(headers, name, value);
 }
 
@@ -72,6 +82,8 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
         return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "headers of %zu bytes: expected at most %d", headers->bytes, SRV_HEADER_BYTES);
     if (headers->is_bad_name)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's name has a character that no name has");
+    if (headers->is_bad_value)
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's value has a control character");
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected one Host header, found %zu", headers->hosts);
     if (headers->lengths > 0 && headers->codings > 0)

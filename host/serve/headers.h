@@ -11,8 +11,8 @@ enum { SRV_HEADER_BYTES = 24 << 10, SRV_URI_BYTES = 8 << 10 };
 
 typedef struct srv_headers {
     size_t bytes, hosts, lengths, codings;
-    uint64_t length;                                       /* Content-Length */
-    bool is_bad_name, is_bad_length, is_chunked, is_coded; /* coded: a content coding other than identity */
+    uint64_t length; /* Content-Length */
+    bool is_bad_name, is_bad_value, is_bad_length, is_chunked, is_coded; /* coded: a content coding other than identity */
     bool expects, expects_other, is_json, has_type;
     const char *host, *origin, *authorization; /* borrowed; NULL: none */
 } srv_headers;
@@ -21,7 +21,7 @@ typedef struct srv_headers {
 void srv_headers_take(srv_headers *headers, const char *name, const char *value);
 
 /* Refuses what is no proper message: no Host (is_modern: HTTP 1.1), two, Content-Length with Transfer-Encoding, two or bad lengths, an
- * unknown coding or expectation, names with spaces, too many bytes. The connection ends then. */
+ * unknown coding or expectation, names with spaces, values with control characters, too many bytes. The connection ends then. */
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error);
 
 /* Refuses bodies that are no JSON by their type or coding. */

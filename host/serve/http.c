@@ -21,6 +21,7 @@
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/routes.h"
+#include "serve/target.h"
 #include "serve/watch.h"
 
 enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
@@ -42,10 +43,10 @@ typedef struct http_request {
     clf_str body, stream;
     size_t sent; /* of `stream` */
     bool stream_ended;
-    char *path; /* without its query */
+    char *path; /* of its target */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
-    uint64_t start_ns;
+    uint64_t start_ns, sent_ns; /* sent_ns: the last piece of a stream */
 } http_request;
 
 /* ---- Beginnings and ends ---- */
@@ -61,10 +62,9 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     r->connection = connection;
     r->start_ns = clfi_now_ns();
     r->call.state = http->params.state;
-    const size_t length = strcspn(uri, "?#");
     if (strlen(uri) > SRV_URI_BYTES)
         srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "a target of %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
-    if (clfi_strndup(uri, length < SRV_URI_BYTES ? length : SRV_URI_BYTES, &r->path) != CLF_OK) {
+    if (srv_target_path(uri, &r->path) != CLF_OK) {
         free(r);
         return NULL;
     }
@@ -252,13 +252,28 @@ static void sleep_for(http_request *r)
     MHD_suspend_connection(r->connection);
 }
 
+/* A comment where nothing was sent for a while, so that the way to the client stays open and one that has left is noticed. Lines of JSON
+ * have none. */
+static clf_status ping(http_request *r)
+{
+    const uint64_t now = clfi_now_ns();
+    if (r->stream.length)
+        r->sent_ns = now;
+    if (r->stream.length || now - r->sent_ns < SRV_PING_NS || r->call.dialect == SRV_OLLAMA)
+        return CLF_OK;
+    r->sent_ns = now;
+    return clfi_str_append_text(&r->stream, ":\n\n");
+}
+
 static clf_status next_pieces(http_request *r, bool *out_sleeps)
 {
     srv_job *job = r->call.job;
     clfi_str_clear(&r->stream);
     r->sent = 0;
     pthread_mutex_lock(&job->lock);
-    const clf_status st = r->call.stream(&r->call, &r->stream, &r->stream_ended);
+    clf_status st = r->call.stream(&r->call, &r->stream, &r->stream_ended);
+    if (st == CLF_OK && !r->stream_ended)
+        st = ping(r);
     *out_sleeps = st == CLF_OK && !r->stream_ended && r->stream.length == 0;
     if (*out_sleeps)
         sleep_for(r);
@@ -296,6 +311,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most
 static enum MHD_Result answer_stream(http_request *r)
 {
     r->call.reply.status = 200;
+    r->sent_ns = clfi_now_ns();
     r->call.reply.type = r->call.dialect == SRV_OLLAMA ? "application/x-ndjson" : "text/event-stream";
     struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, r, NULL);
     if (response)

@@ -208,9 +208,11 @@ static bool read_options(srv_call *call, clf_generate_params *out)
 {
     static const srv_unbuilt body_unbuilt[] = {{"format", SRV_ONLY_EMPTY},  {"tools", SRV_ONLY_EMPTY},   {"suffix", SRV_ONLY_EMPTY},
                                                {"images", SRV_ONLY_EMPTY},  {"think", SRV_ONLY_FALSE},   {"template", SRV_ONLY_EMPTY},
-                                               {"context", SRV_ONLY_EMPTY}, {"logprobs", SRV_ONLY_FALSE}};
+                                               {"context", SRV_ONLY_EMPTY}, {"logprobs", SRV_ONLY_FALSE},
+                                               {"top_logprobs", SRV_ONLY_ZERO}};
     static const srv_unbuilt unbuilt[] = {
-        {"mirostat", SRV_ONLY_ZERO}, {"presence_penalty", SRV_ONLY_ZERO}, {"frequency_penalty", SRV_ONLY_ZERO}};
+        {"mirostat", SRV_ONLY_ZERO}, {"presence_penalty", SRV_ONLY_ZERO}, {"frequency_penalty", SRV_ONLY_ZERO},
+        {"typical_p", SRV_ONLY_ONE}, {"tfs_z", SRV_ONLY_ONE}};
     const json_t *options = srv_field(call->body, "options");
     double temperature, top_p, min_p, penalty;
     int64_t top_k, seed, most;

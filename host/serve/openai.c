@@ -24,31 +24,12 @@ bool srv_openai_models(srv_call *call)
     return srv_reply_json(call, json_pack("{s:s, s:o}", "object", "list", "data", list));
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* %41 is A; what is no such escape stays. */
-static void decode_path(const char *path, char *out, size_t size)
-{
-    size_t length = 0;
-    for (const char *at = path; *at && length + 1 < size; at++) {
-        const int high = *at == '%' ? digit_of(at[1]) : -1;
-        const int low = high >= 0 ? digit_of(at[2]) : -1;
-        out[length++] = low >= 0 ? (char)(16 * high + low) : *at;
-        at += low >= 0 ? 2 : 0;
-    }
-    out[length] = '\0';
-}
-
 bool srv_openai_model(srv_call *call)
 {
-    char id[256];
-    decode_path(call->rest, id, sizeof id);
-    const srv_model *model = srv_models_find(&call->state->models, id);
+    const srv_model *model = srv_models_find(&call->state->models, call->rest);
     if (!model)
-        return srv_refuse(&call->error, SRV_FAULT_NO_MODEL, "model", "model: \"%.80s\" not found (GET /v1/models lists the models)", id);
+        return srv_refuse(&call->error, SRV_FAULT_NO_MODEL, "model", "model: \"%.80s\" not found (GET /v1/models lists the models)",
+                          call->rest);
     return srv_reply_json(call, describe(model));
 }
 

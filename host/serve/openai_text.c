@@ -124,8 +124,22 @@ static bool read_params(srv_call *call, int64_t tokens, clf_generate_params *out
         {"prediction", SRV_ONLY_EMPTY},
         {"web_search_options", SRV_ONLY_EMPTY},
         {"guided_json", SRV_ONLY_EMPTY},
+        {"guided_regex", SRV_ONLY_EMPTY},
+        {"guided_choice", SRV_ONLY_EMPTY},
+        {"guided_grammar", SRV_ONLY_EMPTY},
+        {"structured_outputs", SRV_ONLY_EMPTY},
         {"grammar", SRV_ONLY_EMPTY},
         {"json_schema", SRV_ONLY_EMPTY},
+        {"prompt_logprobs", SRV_ONLY_ZERO},
+        {"stop_token_ids", SRV_ONLY_EMPTY},
+        {"bad_words", SRV_ONLY_EMPTY},
+        {"ignore_eos", SRV_ONLY_FALSE},
+        {"min_tokens", SRV_ONLY_ZERO},
+        {"use_beam_search", SRV_ONLY_FALSE},
+        {"typical_p", SRV_ONLY_ONE},
+        {"mirostat", SRV_ONLY_ZERO},
+        {"chat_template", SRV_ONLY_EMPTY},
+        {"chat_template_kwargs", SRV_ONLY_EMPTY},
     };
     const json_t *body = call->body, *options = srv_field(body, "stream_options"), *modalities = srv_field(body, "modalities");
     double temperature, top_p, min_p, penalty;

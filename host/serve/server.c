@@ -69,6 +69,8 @@ void srv_block_signals(void)
 {
     sigset_t signals;
     list_signals(&signals);
+    sigaddset(&signals, SIGHUP); /* blocked, since LLVM installs handlers where others are ignored */
+    sigaddset(&signals, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
@@ -182,8 +184,6 @@ clf_status srv_run(const srv_device *devices, size_t device_count, const clf_mod
     char reason[CLFI_REASON_BYTES];
     allow_connections();
     list_signals(&s.signals);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
     srv_queue_init(&s.state.queue, options->max_queue);
     srv_metrics_init(&s.state.metrics);
     clf_status st = srv_models_name(words, count, &s.state.models);

@@ -5,7 +5,8 @@
 
 #include "serve/call.h"
 
-/* Before the context is created: drivers start threads, none of which may take the signals that end the server. */
+/* Before the context is created: drivers start threads, none of which may take the signals that end the server. SIGHUP and SIGPIPE end
+ * nothing from here on. */
 void srv_block_signals(void);
 
 /* Loads the models on each device, answers until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the

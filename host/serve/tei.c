@@ -14,19 +14,28 @@
 #include "serve/numbers.h"
 #include "serve/reranked.h"
 
+/* Reads the treatment of long texts. */
+static bool read_truncation(const json_t *fields, srv_row_ask *ask, srv_error *error)
+{
+    const char *side;
+    if (!srv_read_bool(fields, "truncate", ask->truncates, &ask->truncates, error) ||
+        !srv_read_word(fields, "truncation_direction", &side, error))
+        return false;
+    if (side && strcasecmp(side, "left") != 0 && strcasecmp(side, "right") != 0)
+        return srv_refuse_field(fields, "truncation_direction", "\"left\" or \"right\"", error);
+    if (side)
+        ask->cuts_left = strcasecmp(side, "left") == 0;
+    return true;
+}
+
 /* Reads the fields that TEI's routes have in common: the model, and the treatment of long texts. */
 static bool read_common(srv_call *call, srv_row_ask *ask, const srv_model **out)
 {
-    const char *id, *side;
-    if (!srv_read_word(call->body, "model", &id, &call->error) ||
-        !srv_models_choose(&call->state->models, id, ask->kind.task, false, out, &call->error) ||
-        !srv_read_bool(call->body, "truncate", true, &ask->truncates, &call->error) ||
-        !srv_read_word(call->body, "truncation_direction", &side, &call->error))
-        return false;
-    if (side && strcasecmp(side, "left") != 0 && strcasecmp(side, "right") != 0)
-        return srv_refuse_field(call->body, "truncation_direction", "\"left\" or \"right\"", &call->error);
-    ask->cuts_left = side && strcasecmp(side, "left") == 0;
-    return true;
+    const char *id;
+    ask->truncates = true;
+    return srv_read_word(call->body, "model", &id, &call->error) &&
+           srv_models_choose(&call->state->models, id, ask->kind.task, false, out, &call->error) &&
+           read_truncation(call->body, ask, &call->error);
 }
 
 static bool refuse_left(srv_call *call)
@@ -35,10 +44,10 @@ static bool refuse_left(srv_call *call)
                       "truncation_direction: \"left\" is not supported for pairs of texts: expected \"right\"");
 }
 
-static bool read_prompt(srv_call *call, const srv_model *model, srv_row_ask *ask)
+static bool read_prompt(srv_call *call, const json_t *fields, const srv_model *model, srv_row_ask *ask)
 {
     const char *name;
-    if (!srv_read_word(call->body, "prompt_name", &name, &call->error))
+    if (!srv_read_word(fields, "prompt_name", &name, &call->error))
         return false;
     ask->kind.prompt_name = srv_rows_prompt(model, name);
     if (name && !ask->kind.prompt_name)
@@ -58,7 +67,7 @@ bool srv_tei_embed(srv_call *call)
     const srv_model *model;
     int64_t dimensions;
     srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "inputs", .takes_ids = true};
-    if (!read_common(call, &ask, &model) || !read_prompt(call, model, &ask) ||
+    if (!read_common(call, &ask, &model) || !read_prompt(call, call->body, model, &ask) ||
         !srv_read_bool(call->body, "normalize", true, &call->wire.normalises, &call->error) ||
         !srv_read_int(call->body, "dimensions", 1, (int64_t)model->width, (int64_t)model->width, &dimensions, &call->error))
         return false;
@@ -204,7 +213,9 @@ bool srv_tei_similarity(srv_call *call)
     const srv_model *model;
     srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "inputs"};
     char found[CLFI_JSON_FOUND_BYTES];
-    if (!read_common(call, &ask, &model) || !read_prompt(call, model, &ask))
+    const json_t *parameters = srv_field(call->body, "parameters"); /* TEI's own place for them */
+    const json_t *fields = srv_field(parameters, "prompt_name") ? parameters : call->body;
+    if (!read_common(call, &ask, &model) || !read_truncation(parameters, &ask, &call->error) || !read_prompt(call, fields, model, &ask))
         return false;
     const json_t *inputs = srv_field(call->body, "inputs");
     const json_t *source = json_object_get(inputs, "source_sentence"), *sentences = json_object_get(inputs, "sentences");

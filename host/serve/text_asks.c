@@ -143,6 +143,7 @@ static bool join_parts(srv_call *call, talk *t, size_t index, const json_t *cont
 static bool read_message(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
 {
     static const char *const roles[][2] = {{"system", "system"}, {"developer", "system"}, {"user", "user"}, {"assistant", "assistant"}};
+    static const char *const unbuilt[] = {"tool_calls", "function_call", "images"};
     const json_t *role = srv_field(message, "role"), *content = srv_field(message, "content");
     if (!json_is_object(message))
         return refuse_message(call, field, index, "expected an object with role and content", message);
@@ -151,8 +152,9 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
             t->messages[index].role = roles[i][1];
     if (!t->messages[index].role)
         return refuse_message(call, field, index, "role: expected system, developer, user or assistant", role);
-    if (srv_field(message, "tool_calls") || srv_field(message, "images"))
-        return refuse_message(call, field, index, "tool_calls and images: not supported: expected no such field", message);
+    for (size_t i = 0; i < COUNT(unbuilt); i++)
+        if (json_array_size(srv_field(message, unbuilt[i])) + json_object_size(srv_field(message, unbuilt[i])) > 0)
+            return refuse_message(call, field, index, "tool_calls, function_call and images: not supported: expected none", message);
     if (json_is_array(content) && json_array_size(content) > 0)
         return join_parts(call, t, index, content, field);
     if (!json_is_string(content))

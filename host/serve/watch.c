@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,12 +24,13 @@ enum {
     TICK_MS = 100,
     LINGER_TICK_MS = 2,
     MOST_LINGERING = 256,
-    MOST_VICTIMS = 64
+    MOST_VICTIMS = 64,
+    MOST_PINGED = 256
 };
 
 /* A client ends its side both when it leaves and when it only has nothing more to send. Short answers are there by then; later the client
  * is asked by an interim response, which one that has left resets. */
-#define LEFT_NS (SECOND / 4)
+#define LEFT_NS (SECOND / 2)
 
 typedef struct lingering {
     int fd;
@@ -45,7 +47,7 @@ struct srv_watch {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     srv_queue *queue;
-    uint64_t request_ns;
+    uint64_t request_ns, reading_ns;
     srv_connection *first;
     lingering lingering[MOST_LINGERING];
     size_t lingering_count;
@@ -108,8 +110,7 @@ void srv_watch_set(srv_watch *watch, srv_connection *connection, srv_phase phase
     connection->phase = phase;
     connection->since_ns = clfi_now_ns();
     connection->was_probed = false;
-    if (phase == SRV_PHASE_IDLE)
-        connection->left_ns = 0;
+    connection->left_ns = 0;
     pthread_mutex_unlock(&watch->lock);
     srv_job_release(old);
 }
@@ -128,6 +129,18 @@ void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t byte
 static void refuse_late(srv_error *error)
 {
     srv_refuse(error, SRV_FAULT_LATE, NULL, "the request's time is up");
+}
+
+/* Whether the client ended its side while it owed the rest of a request. libmicrohttpd notices that late. */
+static bool is_cut_off(srv_connection *connection, uint64_t now)
+{
+    struct pollfd poll_one = {.fd = connection->fd, .events = POLLRDHUP};
+    int unread = 0;
+    if (poll(&poll_one, 1, 0) <= 0 || ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > 0)
+        return false;
+    if (connection->left_ns == 0)
+        connection->left_ns = now;
+    return now - connection->left_ns > LEFT_NS;
 }
 
 /* Whether the client of a request that waits has left. */
@@ -157,7 +170,8 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     switch (connection->phase) {
     case SRV_PHASE_IDLE:
     case SRV_PHASE_READING:
-        if (age > SECOND * (connection->phase == SRV_PHASE_IDLE ? IDLE_SECONDS : READING_SECONDS))
+        if (age > SECOND * IDLE_SECONDS || (connection->phase == SRV_PHASE_READING && age > watch->reading_ns) ||
+            is_cut_off(connection, now))
             shutdown(connection->fd, SHUT_RDWR);
         return false;
     case SRV_PHASE_SENDING:
@@ -214,14 +228,29 @@ static void wait_tick(srv_watch *watch)
     pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
 }
 
+/* Lists the jobs of streams that were not woken for a while, with references. */
+static size_t find_quiet(const srv_watch *watch, uint64_t now, srv_job *out[MOST_PINGED])
+{
+    size_t count = 0;
+    for (srv_connection *c = watch->first; c && count < MOST_PINGED; c = c->next) {
+        if (c->phase != SRV_PHASE_SENDING || !c->job || now - c->pinged_ns < SRV_PING_NS)
+            continue;
+        c->pinged_ns = now;
+        out[count++] = c->job;
+        srv_job_hold(c->job);
+    }
+    return count;
+}
+
 static void *run(void *user)
 {
     srv_watch *watch = user;
     victim victims[MOST_VICTIMS];
+    srv_job *quiet[MOST_PINGED];
     bool is_ending = false;
     uint64_t looked = 0;
     while (!is_ending) {
-        size_t count = 0;
+        size_t count = 0, quiet_count = 0;
         pthread_mutex_lock(&watch->lock);
         wait_tick(watch);
         const uint64_t now = clfi_now_ns();
@@ -230,12 +259,17 @@ static void *run(void *user)
         if (now - looked > TICK_MS * SECOND / 1000 / 2) {
             for (srv_connection *c = watch->first; c && count < MOST_VICTIMS; c = c->next)
                 count += look(watch, c, now, &victims[count]);
+            quiet_count = find_quiet(watch, now, quiet);
             looked = now;
         }
         pthread_mutex_unlock(&watch->lock);
         for (size_t i = 0; i < count; i++) { /* without the lock: it wakes HTTP's threads */
             srv_job_cancel(victims[i].job, &victims[i].error);
             srv_job_release(victims[i].job);
+        }
+        for (size_t i = 0; i < quiet_count; i++) {
+            srv_job_tell(quiet[i]);
+            srv_job_release(quiet[i]);
         }
         if (count)
             srv_queue_wake(watch->queue);
@@ -248,6 +282,7 @@ clf_status srv_watch_start(size_t seconds, srv_queue *queue, srv_watch **out)
     srv_watch *watch;
     CLF_TRY(clfi_alloc(1, sizeof *watch, "watch", &watch));
     watch->request_ns = (uint64_t)seconds * SECOND;
+    watch->reading_ns = (seconds < READING_SECONDS ? seconds : READING_SECONDS) * SECOND;
     watch->queue = queue;
     pthread_mutex_init(&watch->lock, NULL);
     pthread_cond_init(&watch->changed, NULL);

@@ -6,6 +6,9 @@
 
 #include "serve/queue.h"
 
+/* Streams are woken so often, and send a comment where they have nothing else. */
+#define SRV_PING_NS UINT64_C(1000000000)
+
 typedef enum srv_phase {
     SRV_PHASE_IDLE,    /* between requests */
     SRV_PHASE_READING, /* a request is coming */
@@ -20,6 +23,7 @@ typedef struct srv_connection {
     srv_phase phase; /* guarded by the watch, as what follows */
     uint64_t since_ns;
     uint64_t left_ns;           /* when the client ended its side; 0: it has not */
+    uint64_t pinged_ns;         /* when its stream was woken last */
     bool was_probed, is_modern; /* of HTTP 1.1 */
     srv_job *job;               /* of WAITING and SENDING; a reference */
     struct srv_connection *next, *before;

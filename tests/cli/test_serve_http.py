@@ -50,9 +50,12 @@ def test_messages(server):
                                ("an unknown coding", 501, b"Transfer-Encoding: gzip\r\n"),
                                ("a name with a space", 400, b"Content-Length : 5\r\n"),
                                ("two hosts", 400, length(5) + b"Host: b\r\n"),
+                               ("the end of a line in a value", 400, length(5) + b"X: a\rb\r\n"),
                                ("other expectations", 417, length(5) + b"Expect: much\r\n")):
         expect_answer(name, server.raw(HEAD + head + b"\r\nhello"), status)
     expect_answer("no host", server.raw(b"GET /health HTTP/1.1\r\n\r\n"), 400)
+    for target in (b"http://a:80/health?b", b"HTTP://a/%68ealth", b"/%68ealth"):
+        expect_answer(target, server.raw(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % target), 200, b'"ok"')
     cookies = b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)
     expect_answer("3 kB of cookies", server.raw(cookies), 200)
     expect_answer("long headers", server.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nCookie: %s\r\n\r\n" % (b"a" * 30000)), 431, b'"error"')
@@ -136,8 +139,13 @@ def test_leaving(server):
     for own in halves:
         own.sendall(HEAD + length(100) + b"\r\n{")
     server.post("/v1/embeddings", BODY)
+    held, deadline = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic() + 60
     for own in halves:
         own.close()
+    while len(os.listdir(f"/proc/{server.process.pid}/fd")) > held - len(halves) and time.monotonic() < deadline:
+        server.post("/v1/embeddings", BODY)
+    if time.monotonic() >= deadline:
+        fail("connections of half requests stay when their clients have left")
     server.post("/v1/embeddings", BODY)
 
 

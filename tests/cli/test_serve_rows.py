@@ -79,6 +79,9 @@ def test_tei(server, want):
         expect_rows("not normalised", [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in raw], unit)
     cosines = server.post("/similarity", {"inputs": {"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}})
     expect_rows("/similarity", [cosines], [[sum(x * y for x, y in zip(unit[0], row)) for row in unit[1:]]])
+    long = "the cat sat on the mat " * 400
+    for parameters, status in (({"truncate": False}, 413), ({"truncate": True}, 200), ({"prompt_name": "none"}, 422)):
+        server.post("/similarity", {"inputs": {"source_sentence": "a", "sentences": [long]}, "parameters": parameters}, status)
     for path, body in (("/embed", {}), ("/embed", {"inputs": "a", "prompt_name": "none"}), ("/embed", {"inputs": 1}),
                        ("/embed", {"inputs": "a", "truncation_direction": "up"}), ("/embed", {"inputs": "a", "normalize": 1}),
                        ("/similarity", {"inputs": "a"}), ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),

@@ -77,7 +77,8 @@ def test_completions(server):
 def test_refusals(server):
     for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logit_bias", {"1": 1}), ("tools", [{}]), ("tool_choice", "auto"),
                          ("response_format", {"type": "json_object"}), ("presence_penalty", 1), ("frequency_penalty", 0.5), ("suffix", "a"),
-                         ("echo", True), ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
+                         ("echo", True), ("guided_regex", "a+"), ("structured_outputs", {"regex": "a"}),
+                         ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
                          ("stop", [1]), ("stream", 1), ("seed", 1.5), ("stream_options", 1)):
         answer = server.post("/v1/completions", {"prompt": "a", field: value}, 400)
         if answer and field not in answer["error"]["message"]:
@@ -86,7 +87,8 @@ def test_refusals(server):
                          ("presence_penalty", 0), ("user", "a"), ("store", False), ("metadata", {}), ("unknown", 1)):
         server.post("/v1/completions", {"prompt": "a", "max_tokens": 1, field: value})
     for messages in ([], None, "a", [{"role": "user"}], [{"role": "king", "content": "a"}], [{"content": "a"}], [5],
-                     [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}]):
+                     [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}],
+                     [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}]):
         server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
     for prompt in ("a " * 200, [], [5000], {"a": 1}):
         answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
@@ -96,7 +98,7 @@ def test_refusals(server):
 
 def test_chat(server):
     parts = [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]
-    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": parts}]
+    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": parts, "tool_calls": [], "name": "e"}]
     want = written("system b user cd a", 9, "--no-special-tokens")
     body = {"messages": messages, "max_completion_tokens": 9, "max_tokens": 3, "temperature": 0}
     answer = server.post("/v1/chat/completions", body)

@@ -14,6 +14,7 @@
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/routes.h"
+#include "serve/target.h"
 
 enum { MODELS = 3, WIDTH = 5, POSITIONS = 64, VOCABULARY = 40, LINE_BYTES = 512 };
 
@@ -220,7 +221,7 @@ static void run(srv_call *call, const srv_route *route, const char *body, size_t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *at = (const char *)data;
-    char line[LINE_BYTES], allow[64];
+    char line[LINE_BYTES], allow[64], *target;
     take_line(&at, &size, line);
     char *path = strchr(line, ' ');
     if (!path)
@@ -228,12 +229,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     *path++ = '\0';
     check_headers(&at, &size);
     srv_call call = {.state = &state};
-    const srv_route *route = srv_routes_find(line, path, &call.rest, allow, sizeof allow);
-    call.dialect = route ? route->dialect : srv_routes_dialect(path);
+    must(srv_target_path(path, &target));
+    const srv_route *route = srv_routes_find(line, target, &call.rest, allow, sizeof allow);
+    call.dialect = route ? route->dialect : srv_routes_dialect(target);
     if (route && !needs_device(route))
         run(&call, route, at, size);
     srv_job_release(call.job);
     json_decref(call.body);
     clfi_str_free(&call.reply.body);
+    free(target);
     return 0;
 }

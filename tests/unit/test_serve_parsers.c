@@ -3,8 +3,10 @@
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/numbers.h"
+#include "serve/target.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/json.h"
@@ -42,10 +44,35 @@ static void test_headers(void **state)
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Transfer-Encoding", "gzip, chunked"}), SRV_FAULT_NOT_BUILT);
     assert_int_equal(FAULT(false, {"Transfer-Encoding", "chunked"}), SRV_FAULT_MESSAGE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length ", "5"}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"X", "a\tb"}), SRV_FAULT_NONE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"X", "a\rb"}), SRV_FAULT_MESSAGE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Expect", "200-ok"}), SRV_FAULT_EXPECTATION);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Type", "Application/JSON ; charset=utf-8"}), SRV_FAULT_NONE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Type", "application/json5"}), SRV_FAULT_MEDIA);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Encoding", "gzip"}), SRV_FAULT_MEDIA);
+}
+
+static void expect_path(const char *target, const char *path)
+{
+    char *found;
+    assert_int_equal(srv_target_path(target, &found), CLF_OK);
+    assert_string_equal(found, path);
+    free(found);
+}
+
+static void test_targets(void **state)
+{
+    (void)state;
+    expect_path("/health", "/health");
+    expect_path("/health?a=/b%20", "/health");
+    expect_path("/%68ealth#a", "/health");
+    expect_path("http://a:80/v1/models?x", "/v1/models");
+    expect_path("HTTPS://a", "/");
+    expect_path("http://a?b", "/");
+    expect_path("/v1/models/a%2Fb%2525", "/v1/models/a/b%25");
+    expect_path("/%00%zz%4%", "/%00%zz%4%");
+    expect_path("*", "*");
+    expect_path("", "/");
 }
 
 static bool opens(const char *authorization, const char *key)
@@ -165,7 +192,7 @@ static void test_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_keys), cmocka_unit_test(test_fields),
-                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),  cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
