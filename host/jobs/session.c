@@ -188,6 +188,19 @@ static void print_left_out(const clf_context *context)
         fprintf(stderr, "left out        %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
+/* Prints what the engines whose products may have kept these precisions are known to lose. */
+static void print_accuracies(const clf_context *context, unsigned precisions)
+{
+    for (size_t op = 0; op < CLF_OP_COUNT; op++) {
+        const clf_engine_table *table = &clfi_engine_tables[op];
+        for (size_t i = 0; i < table->count; i++) {
+            const clf_engine *engine = &table->engines[i];
+            if (engine->accuracy && precisions >> engine->precision & 1 && clfi_engine_is_for(engine, &context->device.caps))
+                fprintf(stderr, "accuracy        %s engine %s, against highest: %s\n", table->op, engine->name, engine->accuracy);
+        }
+    }
+}
+
 /* embed: also of the processes of several devices, which measure nothing else. */
 static void print_stats(const cli_session *session, bool has_processes, const clf_embed_stats *embed)
 {
@@ -217,11 +230,7 @@ static void print_stats(const cli_session *session, bool has_processes, const cl
     s.product_precisions |= session->product_precisions;
     cli_precisions_text(s.product_precisions, precisions, sizeof precisions);
     fprintf(stderr, "precision       %s (asked for: %s)\n", precisions, clf_precision_name((clf_precision)session->precision));
-    const clf_engine_table *gemm = &clfi_engine_tables[CLF_OP_GEMM];
-    for (size_t i = 0; i < gemm->count; i++)
-        if (gemm->engines[i].accuracy && s.product_precisions >> gemm->engines[i].precision & 1 &&
-            clfi_engine_is_for(&gemm->engines[i], &session->context->device.caps))
-            fprintf(stderr, "accuracy        engine %s, against highest: %s\n", gemm->engines[i].name, gemm->engines[i].accuracy);
+    print_accuracies(session->context, s.product_precisions);
     fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
     fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,

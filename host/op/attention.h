@@ -52,12 +52,13 @@ typedef struct clf_attention_args {
  * of query i of a span is i + diagonal, that of key j is j; blocks of keys that no query nearby sees through its window are passed over.
  *
  * q, k, v: any strides on the first two axes, unit stride on the last (rows [H,T,d] of a projection written head by head are the fastest
- * layout; [T,H,d] permuted works as well). out likewise. Query rows outside every span are left unwritten. Scores, sums and products are
- * f32. A masked key has no effect whatever its row of k and v holds; a usable one counts even where its weight underflows to 0 (0 times NaN
- * or infinity is NaN). A usable score of NaN or +inf makes the output row NaN, -inf gives weight 0. A row without a usable key follows
- * empty_rows (uniform: the mean of v over all keys of the sequence); a sequence without keys gives zeros. Enqueued; temporary memory: none.
- * INVALID_ARGUMENT: shapes or types that do not fit ("E_SHAPE: ..."), a span that leaves q or k. UNSUPPORTED: no engine of the table
- * "attention" can run it. Source: Dao et al. 2022 (FlashAttention), alg. 1; Milakov and Gimelshein 2018 (online softmax). */
+ * layout; [T,H,d] permuted works as well). out likewise. Query rows outside every span are left unwritten. Scores and sums are f32;
+ * products keep the context's precision (clformer/attention.h has the bound). A masked key has no effect whatever its row of k and v
+ * holds. A usable one counts even where its weight underflows to 0 (0 times NaN or infinity is NaN). A usable score of NaN or +inf makes
+ * the output row NaN, -inf gives weight 0. A row without a usable key follows empty_rows (uniform: the mean of v over all keys of the
+ * sequence); a sequence without keys gives zeros. Enqueued; temporary memory: none. INVALID_ARGUMENT: shapes or types that do not fit
+ * ("E_SHAPE: ..."), a span that leaves q or k. UNSUPPORTED: no engine of the table "attention" can run it. Source: Dao et al. 2022
+ * (FlashAttention), alg. 1; Milakov and Gimelshein 2018 (online softmax). */
 clf_status clfi_attention(clf_context *context, const clf_attention_args *args);
 
 #endif

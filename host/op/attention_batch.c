@@ -2,8 +2,6 @@
 /* Cutting the sequences of a batch into tiles of queries. */
 #include "op/attention_batch.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "op/engines.h"
 
@@ -48,13 +46,13 @@ static int32_t larger(int32_t a, int32_t b)
 }
 
 /* Wide tiles read keys less often. They pay where there are enough queries to fill them and enough registers to hold them: those of a
- * work-group, or the vector registers of a CPU, which `group` does without. */
+ * work-group, or the vector registers of a CPU, which engines that share keys do without. */
 static clf_status choose_tile(const clf_context *context, int32_t max_queries, int32_t *out)
 {
     const clf_device_caps *caps = &context->device.caps;
     clf_engine_choice forced;
     CLF_TRY(clfi_engine_forced(context, CLF_OP_ATTENTION, &forced));
-    const bool is_group = forced.engine ? strcmp(forced.engine->name, "group") == 0 : !caps->is_cpu || caps->short_loops;
+    const bool is_group = forced.engine ? forced.engine->shares_keys : !caps->is_cpu || caps->short_loops;
     if (max_queries <= NARROW_TILE || (!is_group && caps->vector_width < 16))
         *out = NARROW_TILE;
     else

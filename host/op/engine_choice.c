@@ -213,5 +213,7 @@ clf_status clfi_engine_run(clf_context *context, clf_op op, const void *args)
         CLF_TRY(clfi_engine_choose(context, op, args, NULL, &choice));
         st = clfi_engine_start(context, choice.engine, args, &was_lost);
     } while (was_lost);
+    if (st == CLF_OK && clfi_engine_tables[op].has_products)
+        context->stats.product_precisions |= 1u << choice.engine->precision;
     return st;
 }

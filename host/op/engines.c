@@ -128,44 +128,111 @@ static bool holds_clblast_groups(const clf_device_caps *caps)
     return caps->max_work_group_size >= CLBLAST_GROUP_SIZE;
 }
 
+/* Rows without a precision keep the highest. */
 static const clf_engine gemm[] = {
-    {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_staged_supports, clfi_gemm_staged_suits,
-     clfi_gemm_staged_run, NULL, &operands, NULL},
-    {"interleaved", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
-     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &operands, NULL},
-    {"matrix", CLF_PRECISION_MEDIUM, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_supports, tiles_on_gpu, clfi_gemm_matrix_run,
-     &clfi_gemm_matrix_tiling, &rows_or_blocks,
-     "products of 4,096 random numbers on an H100: off by 2.3e-3 in the mean square, by 1.9e-4 of the sum of their sizes at most"},
-    {"matrix_split", CLF_PRECISION_HIGH, has_matrix_unit, CLFI_PROBE_MATRIX, clfi_gemm_matrix_split_supports, tiles_on_strong_unit,
-     clfi_gemm_matrix_split_run, &clfi_gemm_matrix_split_tiling, &rows_or_blocks,
-     "products of 4,096 random numbers on an H100: off by 4.4e-6 in the mean square, by 3.9e-7 of the sum of their sizes at most"},
-    {"bytes", CLF_PRECISION_MEDIUM, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_bytes_run, NULL, &bundles,
-     "SmolLM2-135M Q4_1: perplexity of three texts 0.25 to 0.7 % higher, logits up to 32 off by 1.1 at most, 0.19 in the mean square"},
-    {"byte_pairs", CLF_PRECISION_HIGH, has_wide_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_byte_pairs_run,
-     NULL, &bundles,
-     "SmolLM2-135M Q4_1: perplexity of two texts 0.0005 % higher, logits up to 32 off by 0.005 at most, 0.0009 in the mean square"},
-    {"byte_quads", CLF_PRECISION_HIGHEST, has_wide_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_byte_quads_supports, clfi_gemm_byte_quads_suits,
-     clfi_gemm_byte_quads_run, NULL, &bundles, NULL},
-    {"bundles", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_bundles_supports, on_cpu, clfi_gemm_bundles_run, NULL,
-     &bundles, NULL},
-    {"blocks", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_blocks_supports, on_gpu, clfi_gemm_blocks_run, NULL, &blocks, NULL},
-    {"packed", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_packed_supports, on_cpu, clfi_gemm_packed_run,
-     &clfi_gemm_packed_tiling, &panels, NULL},
-    {"gemv", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run,
-     &clfi_gemm_gemv_tiling, &rows_for_few, NULL},
-    {"tiled_half", CLF_PRECISION_MEDIUM, has_half, CLFI_PROBE_HALF, clfi_gemm_tiled_half_supports, on_gpu_with_fast_halves,
-     clfi_gemm_tiled_half_run, &clfi_gemm_tiled_half_tiling, &rows,
-     "MiniLM, 300 texts: features of the embeddings, up to 0.41, off by 3.4e-4 at most, 5.0e-5 in the mean square; cosines 0.9999984 and "
-     "above"},
-    {"clblast", CLF_PRECISION_HIGHEST, holds_clblast_groups, CLFI_PROBE_NONE, clfi_gemm_clblast_supports, big_product_on_gpu,
-     clfi_gemm_clblast_run, NULL, &rows_and_columns, NULL},
-    {"tiled", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling,
-     &rows, NULL},
+    {.name = "staged",
+     .runs_on = has_fast_compiler,
+     .supports = clfi_gemm_staged_supports,
+     .suits = clfi_gemm_staged_suits,
+     .run = clfi_gemm_staged_run,
+     .gemm = &operands},
+    {.name = "interleaved",
+     .supports = clfi_gemm_interleaved_supports,
+     .suits = clfi_gemm_interleaved_suits,
+     .run = clfi_gemm_interleaved_run,
+     .tiling = &clfi_gemm_interleaved_tiling,
+     .gemm = &operands},
+    {.name = "matrix",
+     .precision = CLF_PRECISION_MEDIUM,
+     .runs_on = has_matrix_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_gemm_matrix_supports,
+     .suits = tiles_on_gpu,
+     .run = clfi_gemm_matrix_run,
+     .tiling = &clfi_gemm_matrix_tiling,
+     .gemm = &rows_or_blocks,
+     .accuracy =
+         "products of 4,096 random numbers on an H100: off by 2.3e-3 in the mean square, by 1.9e-4 of the sum of their sizes at most"},
+    {.name = "matrix_split",
+     .precision = CLF_PRECISION_HIGH,
+     .runs_on = has_matrix_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_gemm_matrix_split_supports,
+     .suits = tiles_on_strong_unit,
+     .run = clfi_gemm_matrix_split_run,
+     .tiling = &clfi_gemm_matrix_split_tiling,
+     .gemm = &rows_or_blocks,
+     .accuracy =
+         "products of 4,096 random numbers on an H100: off by 4.4e-6 in the mean square, by 3.9e-7 of the sum of their sizes at most"},
+    {.name = "bytes",
+     .precision = CLF_PRECISION_MEDIUM,
+     .runs_on = has_byte_dot,
+     .probe = CLFI_PROBE_BYTE_DOT,
+     .supports = clfi_gemm_bytes_supports,
+     .run = clfi_gemm_bytes_run,
+     .gemm = &bundles,
+     .accuracy =
+         "SmolLM2-135M Q4_1: perplexity of three texts 0.25 to 0.7 % higher, logits up to 32 off by 1.1 at most, 0.19 in the mean square"},
+    {.name = "byte_pairs",
+     .precision = CLF_PRECISION_HIGH,
+     .runs_on = has_wide_byte_dot,
+     .probe = CLFI_PROBE_BYTE_DOT,
+     .supports = clfi_gemm_bytes_supports,
+     .run = clfi_gemm_byte_pairs_run,
+     .gemm = &bundles,
+     .accuracy =
+         "SmolLM2-135M Q4_1: perplexity of two texts 0.0005 % higher, logits up to 32 off by 0.005 at most, 0.0009 in the mean square"},
+    {.name = "byte_quads",
+     .runs_on = has_wide_byte_dot,
+     .probe = CLFI_PROBE_BYTE_DOT,
+     .supports = clfi_gemm_byte_quads_supports,
+     .suits = clfi_gemm_byte_quads_suits,
+     .run = clfi_gemm_byte_quads_run,
+     .gemm = &bundles},
+    {.name = "bundles",
+     .runs_on = has_fast_compiler,
+     .supports = clfi_gemm_bundles_supports,
+     .suits = on_cpu,
+     .run = clfi_gemm_bundles_run,
+     .gemm = &bundles},
+    {.name = "blocks", .supports = clfi_gemm_blocks_supports, .suits = on_gpu, .run = clfi_gemm_blocks_run, .gemm = &blocks},
+    {.name = "packed",
+     .runs_on = has_fast_compiler,
+     .supports = clfi_gemm_packed_supports,
+     .suits = on_cpu,
+     .run = clfi_gemm_packed_run,
+     .tiling = &clfi_gemm_packed_tiling,
+     .gemm = &panels},
+    {.name = "gemv",
+     .supports = clfi_gemm_gemv_supports,
+     .suits = few_rows_on_gpu,
+     .run = clfi_gemm_gemv_run,
+     .tiling = &clfi_gemm_gemv_tiling,
+     .gemm = &rows_for_few},
+    {.name = "tiled_half",
+     .precision = CLF_PRECISION_MEDIUM,
+     .runs_on = has_half,
+     .probe = CLFI_PROBE_HALF,
+     .supports = clfi_gemm_tiled_half_supports,
+     .suits = on_gpu_with_fast_halves,
+     .run = clfi_gemm_tiled_half_run,
+     .tiling = &clfi_gemm_tiled_half_tiling,
+     .gemm = &rows,
+     .accuracy = "MiniLM, 300 texts: features of the embeddings, up to 0.41, off by 3.4e-4 at most, 5.0e-5 in the mean square; cosines "
+                 "0.9999984 and "
+                 "above"},
+    {.name = "clblast",
+     .runs_on = holds_clblast_groups,
+     .supports = clfi_gemm_clblast_supports,
+     .suits = big_product_on_gpu,
+     .run = clfi_gemm_clblast_run,
+     .gemm = &rows_and_columns},
+    {.name = "tiled", .supports = clfi_gemm_tiled_supports, .run = clfi_gemm_tiled_run, .tiling = &clfi_gemm_tiled_tiling, .gemm = &rows},
 };
 
-#define ROW(name, supports, suits, run)                                                            \
-    {                                                                                              \
-        name, CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, supports, suits, run, NULL, NULL, NULL \
+#define ROW(NAME, SUPPORTS, SUITS, RUN)                                        \
+    {                                                                          \
+        .name = (NAME), .supports = (SUPPORTS), .suits = (SUITS), .run = (RUN) \
     }
 
 static const clf_engine softmax[] = {
@@ -187,7 +254,11 @@ static const clf_engine row_norm[] = {
 
 /* Barriers cost a CPU more than the sharing of keys saves. */
 static const clf_engine attention[] = {
-    ROW("group", clfi_attention_group_supports, not_on_vector_cpu, clfi_attention_group_run),
+    {.name = "group",
+     .supports = clfi_attention_group_supports,
+     .suits = not_on_vector_cpu,
+     .run = clfi_attention_group_run,
+     .shares_keys = true},
     ROW("vector", clfi_attention_vector_supports, on_vector_cpu, clfi_attention_vector_run),
     ROW("generic", clfi_attention_generic_supports, NULL, clfi_attention_generic_run),
 };
@@ -212,20 +283,24 @@ static const clf_engine top_k[] = {
     ROW("group", clfi_top_k_group_supports, on_gpu, clfi_top_k_group),
 };
 
-#define TABLE(op, engines)          \
-    {                               \
-        op, engines, COUNT(engines) \
+#define TABLE(op, engines)                 \
+    {                                      \
+        op, engines, COUNT(engines), false \
+    }
+#define PRODUCTS(op, engines)             \
+    {                                     \
+        op, engines, COUNT(engines), true \
     }
 
 const clf_engine_table clfi_engine_tables[CLF_OP_COUNT] = {
-    [CLF_OP_GEMM] = TABLE("gemm", gemm),
+    [CLF_OP_GEMM] = PRODUCTS("gemm", gemm),
     [CLF_OP_SOFTMAX] = TABLE("softmax", softmax),
     [CLF_OP_LOG_SOFTMAX] = TABLE("log_softmax", log_softmax),
     [CLF_OP_LAYER_NORM] = TABLE("layer_norm", row_norm),
     [CLF_OP_RMS_NORM] = TABLE("rms_norm", row_norm),
     [CLF_OP_L2_NORMALIZE] = TABLE("l2_normalize", row_norm),
-    [CLF_OP_ATTENTION] = TABLE("attention", attention),
-    [CLF_OP_CACHED_ATTENTION] = TABLE("cached_attention", cached_attention),
+    [CLF_OP_ATTENTION] = PRODUCTS("attention", attention),
+    [CLF_OP_CACHED_ATTENTION] = PRODUCTS("cached_attention", cached_attention),
     [CLF_OP_EMBEDDING] = TABLE("embedding", embedding),
     [CLF_OP_POOL] = TABLE("pool", pool),
     [CLF_OP_TOP_K] = TABLE("top_k", top_k),

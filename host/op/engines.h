@@ -13,7 +13,7 @@
 /* One row. args is the op's own argument struct. */
 typedef struct clf_engine {
     const char *name;
-    clf_precision precision; /* what its matrix products keep: a context that asks for less may use it, one that asks for more may not */
+    clf_precision precision; /* that its products keep: a context that asks for that or less may use it, one that asks for more may not */
     bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
     clf_probe probe; /* what has to come out right there before the row is used (runtime/probe.h): asked only when all else fits */
     bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
@@ -21,6 +21,7 @@ typedef struct clf_engine {
     clf_status (*run)(clf_context *context, const void *args);   /* enqueues */
     const clf_tiling *tiling;                                    /* what its kernels can be built with; NULL: no choice */
     const clf_gemm_traits *gemm;                                 /* rows of CLF_OP_GEMM: how they take a constant B */
+    bool shares_keys;     /* rows of CLF_OP_ATTENTION: work-items share keys, so that up to 64 queries to a tile pay */
     const char *accuracy; /* of rows that keep less than the highest precision: what was measured, for people */
 } clf_engine;
 
@@ -44,6 +45,7 @@ typedef struct clf_engine_table {
     const char *op; /* the name before '=' in CLF_ENGINE */
     const clf_engine *engines;
     size_t count;
+    bool has_products; /* sums of products, which keep a precision (clf_context_stats.product_precisions) */
 } clf_engine_table;
 
 /* op/engines.c: every engine of every op. */

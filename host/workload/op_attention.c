@@ -125,7 +125,16 @@ static clf_status check_query(const attention_state *s, size_t place, double *sc
         k[i] = (double)s->k.host[head * length * size + i];
         v[i] = (double)s->v.host[head * length * size + i];
     }
-    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, keys, size, size, 1 / sqrt((double)size), CLF_EMPTY_ROWS_ZERO, want, bound));
+    const clfi_ref_attention row = {.q = q,
+                                    .k = k,
+                                    .v = v,
+                                    .keys = keys,
+                                    .d = size,
+                                    .dv = size,
+                                    .scale = 1 / sqrt((double)size),
+                                    .empty_rows = CLF_EMPTY_ROWS_ZERO,
+                                    .precision = s->run.precision};
+    CLF_TRY(clfi_ref_attention_row(&row, want, bound));
     for (size_t c = 0; c < size; c++)
         /* and out's own rounding */
         clfi_verdict_add(out, (double)s->out.host[place * size + c], want[c], bound[c] + 0x1p-24 * (fabs(want[c]) + bound[c]));

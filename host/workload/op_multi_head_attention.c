@@ -11,6 +11,7 @@
 #include "workload/op_run.h"
 #include "workload/op_workloads.h"
 #include "workload/reference_attention.h"
+#include "workload/reference_gemm.h"
 #include "workload/verdict.h"
 
 enum { SEED = 6, QUERIES_CHECKED = 16, W_Q = 0, W_K, W_V, W_O, WEIGHTS };
@@ -128,18 +129,20 @@ typedef struct bounded {
 static void project(const layer_state *s, int which, const double *x, const double *x_bound, double *y, double *y_bound)
 {
     const int64_t width = s->one.width;
-    const double rounding = 4 * sqrt((double)width) * 0x1p-24;
+    const clfi_ref_loss loss = clfi_ref_gemm_loss(s->run.precision);
+    const double rounding = 4 * sqrt((double)width) * 0x1p-24 + loss.relative;
     for (int64_t row = 0; row < width; row++) {
         const float *w = s->weight[which].host + row * width, b = s->bias[which].host[row];
-        double sum = (double)b, size = fabs((double)b), carried = 0;
+        double sum = (double)b, size = fabs((double)b), carried = 0, terms = 0;
         for (int64_t c = 0; c < width; c++) {
             const double product = (double)w[c] * x[c];
             sum += product;
             size += fabs(product);
             carried += x_bound ? fabs((double)w[c]) * x_bound[c] : 0;
+            terms += fabs((double)w[c]) + fabs(x[c]) + 1;
         }
         y[row] = sum;
-        y_bound[row] = rounding * size + carried;
+        y_bound[row] = rounding * size + loss.of_term / 3 * terms + (1 + loss.relative) * carried;
     }
 }
 
@@ -203,8 +206,17 @@ static clf_status attend(const layer_state *s, layer_check *check, int64_t head)
     const double *k = check->k.value + at * length, *dk = check->k.bound + at * length;
     const double *v = check->v.value + at * length, *dv = check->v.bound + at * length;
     double *value = check->context.value + at, *bound = check->context.bound + at, worst_score = 0;
-    CLF_TRY(
-        clfi_ref_attention_row(q, k, v, s->keep ? check->keep : NULL, NULL, length, size, size, scale, CLF_EMPTY_ROWS_ZERO, value, bound));
+    const clfi_ref_attention row = {.q = q,
+                                    .k = k,
+                                    .v = v,
+                                    .keys = length,
+                                    .d = size,
+                                    .dv = size,
+                                    .scale = scale,
+                                    .keep = s->keep ? check->keep : NULL,
+                                    .empty_rows = CLF_EMPTY_ROWS_ZERO,
+                                    .precision = s->run.precision};
+    CLF_TRY(clfi_ref_attention_row(&row, value, bound));
     for (size_t j = 0; j < length; j++) {
         double off = 0;
         for (size_t c = 0; c < size; c++)

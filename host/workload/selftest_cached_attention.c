@@ -74,7 +74,17 @@ static clf_status check_query(clfi_selftest *test, const cached_case *one, const
         }
         bias[j] = correction(one, data, head, (int)(used - 1 - j), q, k + j * SIZE);
     }
-    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, bias, used, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
+    const clfi_ref_attention row = {.q = q,
+                                    .k = k,
+                                    .v = v,
+                                    .keys = used,
+                                    .d = SIZE,
+                                    .dv = SIZE,
+                                    .scale = 1,
+                                    .bias = bias,
+                                    .empty_rows = CLF_EMPTY_ROWS_ZERO,
+                                    .precision = test->context->precision};
+    CLF_TRY(clfi_ref_attention_row(&row, want, bound));
     const float *got = data->operand[OUT].host + (query * one->heads + head) * SIZE;
     for (int c = 0; c < SIZE; c++)
         clfi_verdict_add(&test->verdict, (double)got[c], want[c], used ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);

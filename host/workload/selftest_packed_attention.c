@@ -22,8 +22,8 @@ static bool is_masked(size_t key)
 }
 
 /* One head of one sequence, tokens first to end of qkv [T, 3, H, D]. */
-static clf_status reference_head(const clfi_selftest_operands *data, bool is_restricted, int first, int end, int head, double *want,
-                                 double *bound)
+static clf_status reference_head(clf_precision precision, const clfi_selftest_operands *data, bool is_restricted, int first, int end,
+                                 int head, double *want, double *bound)
 {
     const float *qkv = data->operand[QKV].host, *by_distance = data->operand[BIAS].host + head * (2 * REACH + 1) + REACH;
     const int count = end - first;
@@ -44,8 +44,18 @@ static clf_status reference_head(const clfi_selftest_operands *data, bool is_res
             bias[j] = (double)by_distance[distance < -REACH ? -REACH : distance > REACH ? REACH : distance];
         }
         const int at = ((first + i) * HEADS + head) * SIZE;
-        CLF_TRY(clfi_ref_attention_row(q, k, v, is_restricted ? keep : NULL, is_restricted ? bias : NULL, (size_t)count, SIZE, SIZE,
-                                       1 / sqrt(SIZE), CLF_EMPTY_ROWS_ZERO, want + at, bound + at));
+        const clfi_ref_attention row = {.q = q,
+                                        .k = k,
+                                        .v = v,
+                                        .keys = (size_t)count,
+                                        .d = SIZE,
+                                        .dv = SIZE,
+                                        .scale = 1 / sqrt(SIZE),
+                                        .keep = is_restricted ? keep : NULL,
+                                        .bias = is_restricted ? bias : NULL,
+                                        .empty_rows = CLF_EMPTY_ROWS_ZERO,
+                                        .precision = precision};
+        CLF_TRY(clfi_ref_attention_row(&row, want + at, bound + at));
     }
     return CLF_OK;
 }
@@ -91,7 +101,7 @@ static clf_status packed_case(clfi_selftest *test, bool is_restricted)
     CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
     for (int s = 0; s < SEQUENCES; s++)
         for (int h = 0; h < HEADS; h++)
-            CLF_GOTO(reference_head(&data, is_restricted, offsets[s], offsets[s + 1], h, want, bound));
+            CLF_GOTO(reference_head(test->context->precision, &data, is_restricted, offsets[s], offsets[s + 1], h, want, bound));
     clfi_selftest_all(test, &data.operand[OUT], want, bound);
 done:
     clfi_attention_batch_destroy(batch);

@@ -40,15 +40,23 @@ typedef struct clf_attention_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_params *out, size_t size); /* clformer.h: options */
 
-/* out[b,i,:] = sum_j softmax_j(score(q[b,i], k[b,j])) v[b,j,:]. q [B,Q,dq], k [B,K,dk], v [B,K,dv], out [B,Q,dv]: f32, f16 or bf16, any
- * strides; out overlaps no input. Inputs may be the same tensor. K = 0 gives zeros. f32 arithmetic. Masking is exact: a masked key has
- * weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or +inf makes the query's output NaN, and so does a
- * usable key whose value is NaN or infinite while its weight underflows to 0. The distance is computed from differences, so large q and k
- * near each other lose nothing. Asking for the weights changes the output by rounding alone, with one exception. Without them the values
- * are summed with weights of which the largest is 1. Where that sum leaves float32's range, the output is infinite (|v| of 3.4e38 / K and
- * less is safe). Enqueued; temporaries come from the context's arena (scores only where weights, dropout, a bias or another score than dot
- * and bilinear need them; never [B,Q,K,h]). params NULL = defaults. INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"):
- * operands that do not fit, a missing or superfluous weight of the score, dropout outside [0,1). */
+/* out[b,i,:] = sum_j softmax_j(score(q[b,i], k[b,j])) v[b,j,:].
+ * q [B,Q,dq], k [B,K,dk], v [B,K,dv], out [B,Q,dv]: f32, f16 or bf16, any strides; out overlaps no input. Inputs may be the same tensor. K
+ * = 0 gives zeros.
+ * f32 arithmetic; both products keep the context's precision (context.h). Let r be its part of S (0, 1.01 2^-15, 1.01 2^-7), t = 2^-25 at
+ * MEDIUM, else 0, p_j the weight of key j, and s q[b,i].k[b,j] the score. Beside the error of float32, a score is off by at most
+ *   e_j = r sum_c |s q_c k_jc| + t sum_c (|s q_c| + max(1, |s|) (|k_jc| + 1)),
+ * and with e the largest e_j of usable keys, a result is off by at most
+ *   (exp(2e) (1 + 2r) - 1) sum_j p_j |v_j| + t max_j p_j sum_j (|v_j| + 2).
+ * A result that needs an infinity may be NaN below HIGHEST, and at MEDIUM one that needs a number from 65520 on.
+ * Masking is exact at each precision: a masked key has weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or
+ * +inf makes the query's output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance
+ * is computed from differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding
+ * alone, with one exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's
+ * range, the output is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena (scores only
+ * where weights, dropout, a bias or another score than dot and bilinear need them; never [B,Q,K,h]). params NULL = defaults.
+ * INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"): operands that do not fit, a missing or superfluous weight of the
+ * score, dropout outside [0,1). */
 CLF_API CLF_NODISCARD clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                const clf_attention_params *params, clf_tensor *out);
 

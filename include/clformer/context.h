@@ -17,8 +17,9 @@ extern "C" {
 
 typedef struct clf_context clf_context;
 
-/* Precision of float32 matrix products, by PyTorch's names: the bound of |error| of c = sum_k a_k b_k, k = 1..K, before c is rounded to its
- * type. With u = 2^-24, gamma_n = n u / (1 - n u) (Higham 2002, section 3.1), S = sum_k |a_k b_k|:
+/* Precision of float32 products, by PyTorch's names: those of matrices and the two of attention (attention.h). The bound of |error| of
+ * c = sum_k a_k b_k, k = 1..K, before c is rounded to its type, with u = 2^-24, gamma_n = n u / (1 - n u) (Higham 2002, section 3.1) and
+ * S = sum_k |a_k b_k|:
  *   E = gamma_(K+2) S + (K+1) 2^-126
  *   HIGHEST  E, as sums of float32 multiply-adds have
  *   HIGH     E + 1.01 2^-15 S; a result that needs an infinity may be NaN
@@ -102,7 +103,7 @@ typedef struct clf_context_stats {
     uint64_t kernel_ns; /* sum over events; 0 unless profiling */
     uint64_t longest_estimate_ns; /* of a launch, by which it was cut or not; 0 where launches have no bound */
     uint64_t longest_launch_ns;   /* of a launch, as measured; 0 unless profiling */
-    unsigned product_precisions; /* bit 1 << clf_precision for each that matrix products ran at: never less exact than what was asked for */
+    unsigned product_precisions; /* bit 1 << clf_precision for each that products ran at: never less exact than what was asked for */
 } clf_context_stats;
 
 CLF_API void clf_context_get_stats(const clf_context *context, clf_context_stats *out);

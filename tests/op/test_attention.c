@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention: every engine, ragged batches, layouts, storage types, masks and policies against double; masked rubbish, refusals. */
+/* Fused attention: every engine at the precision that it keeps, ragged batches, layouts, storage types, masks and policies against double;
+ * masked rubbish, refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_attention.h"
+#include "workload/reference_gemm.h"
 
 enum { MAX_SEQUENCES = 8 };
 
@@ -121,7 +123,7 @@ static void fill_keep(const attention_case *c, const attention_data *a, int s, i
     }
 }
 
-static void compare(const char *id, const attention_case *c, const attention_data *a)
+static void compare(const char *id, const attention_case *c, const attention_data *a, clf_precision precision)
 {
     const size_t d = (size_t)c->d, dv = (size_t)c->dv;
     const float scale = 1.0f / sqrtf((float)c->d);
@@ -136,8 +138,17 @@ static void compare(const char *id, const attention_case *c, const attention_dat
                 const size_t group = (size_t)(h / (c->heads / c->key_heads));
                 const size_t row = (size_t)(a->q_begin[s] + i), key = group * (size_t)a->k_begin[c->sequences] + (size_t)a->k_begin[s];
                 const double *q = a->q.value + ((size_t)h * (size_t)a->q_begin[c->sequences] + row) * d;
-                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, NULL, keys, d, dv, scale,
-                                                c->empty_rows, want, bound));
+                const clfi_ref_attention one = {.q = q,
+                                                .k = a->k.value + key * d,
+                                                .v = a->v.value + key * dv,
+                                                .keys = keys,
+                                                .d = d,
+                                                .dv = dv,
+                                                .scale = (double)scale,
+                                                .keep = keep,
+                                                .empty_rows = c->empty_rows,
+                                                .precision = precision};
+                CHECK_OK(clfi_ref_attention_row(&one, want, bound));
                 for (size_t e = 0; e < dv; e++) {
                     const double got = a->out.value[(row * (size_t)c->heads + (size_t)h) * dv + e];
                     const double limit = bound[e] + operand_rounding(c->out_dtype, fabs(want[e]) + bound[e]);
@@ -163,7 +174,7 @@ static bool run_case(clf_context *context, const char *engine, const attention_c
         fail_msg("%s: %s", id, clf_last_error());
     if (st == CLF_OK) {
         operand_read(&a.out, id);
-        compare(id, c, &a);
+        compare(id, c, &a, context->precision);
     }
     free_data(&a);
     return st == CLF_OK;
@@ -280,7 +291,7 @@ static void test_cases(void **state)
 {
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
-        clf_context *context = engine_context(*engine);
+        clf_context *context = attention_context(*engine);
         size_t run = 0, wanted = COUNT(small_cases);
         for (size_t i = 0; i < COUNT(small_cases); i++)
             run += run_case(context, *engine, &small_cases[i]);
@@ -296,14 +307,25 @@ static void test_cases(void **state)
     }
 }
 
-/* Without a forced engine every case runs. */
+/* Without a forced engine every case runs, at each precision, and within its bound. The products were never less precise than that. */
 static void test_default_engine(void **state)
 {
-    for (size_t i = 0; i < COUNT(small_cases); i++)
-        assert_true(run_case(*state, "default", &small_cases[i]));
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (takes_case(i, false))
-            assert_true(run_case(*state, "default", &cases[i]));
+    (void)state;
+    for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
+        clf_context *context = precise_context("", (clf_precision)precision);
+        clf_context_stats stats;
+        char id[32];
+        snprintf(id, sizeof id, "default, %s", clf_precision_name((clf_precision)precision));
+        for (size_t i = 0; i < COUNT(small_cases); i++)
+            assert_true(run_case(context, id, &small_cases[i]));
+        for (size_t i = 0; i < COUNT(cases); i++)
+            if (takes_case(i, false))
+                assert_true(run_case(context, id, &cases[i]));
+        clf_context_get_stats(context, &stats);
+        CHECK(stats.product_precisions && !(stats.product_precisions >> (precision + 1)), "%s: products kept %#x", id,
+              stats.product_precisions);
+        clf_context_destroy(context);
+    }
 }
 
 /* Overwrites row `row` of head 0 of an operand [heads, rows, columns]. */
@@ -333,7 +355,8 @@ static void test_special_values(void **state)
     static const attention_case *const all[] = {&causal, &masked, &limited, &plain};
     static const float values[] = {NAN, INFINITY, 3e38f, -3e38f, -INFINITY};
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
-        clf_context *context = engine_context(*engine);
+        clf_context *context = attention_context(*engine);
+        const double huge_error = 1e-4 + 4 * clfi_ref_gemm_loss(context->precision).relative;
         size_t run = 0;
         for (size_t i = 0; i < COUNT(all); i++) {
             for (size_t x = 0; x < COUNT(values); x++) {
@@ -364,17 +387,27 @@ static void test_special_values(void **state)
                     bool keep[40];
                     fill_keep(all[i], &a, 0, t, keep);
                     double want[32], bound[32];
-                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, NULL, 40, 32, 32, 1 / sqrtf(32),
-                                                    CLF_EMPTY_ROWS_ZERO, want, bound));
+                    const clfi_ref_attention one = {.q = a.q.value + t * 32,
+                                                    .k = a.k.value,
+                                                    .v = a.v.value,
+                                                    .keys = 40,
+                                                    .d = 32,
+                                                    .dv = 32,
+                                                    .scale = (double)args.scale,
+                                                    .keep = keep,
+                                                    .empty_rows = CLF_EMPTY_ROWS_ZERO,
+                                                    .precision = context->precision};
+                    CHECK_OK(clfi_ref_attention_row(&one, want, bound));
                     for (int c = 0; c < 32; c++) {
                         const double got = a.out.value[t * 32 + c];
                         /* a huge used score, whose size makes the bound void, decides alone, unless it is too large for a float */
                         CHECK(isnan(want[c])                                ? isnan(got)
-                              : keep[row] && fabs((double)values[x]) > 1e38 ? isnan(got) || within(got, want[c], 1e-4)
+                              : keep[row] && fabs((double)values[x]) > 1e38 ? isnan(got) || within(got, want[c], huge_error)
                                                                             : within(got, want[c], bound[c] + 1e-30),
                               "%s with %g in key %zu: query %d column %d: %.9g, want %.9g", id, (double)values[x], row, t, c, got, want[c]);
                     }
-                    if (t == 3 && i == 3 && fabsf(values[x]) == 3e38f) /* 3e38/32 * 32 * scale: the key takes all, or nothing */
+                    /* 3e38/32 * 32 * scale: the key takes all, or nothing; products of lower precision may not hold it */
+                    if (t == 3 && i == 3 && fabsf(values[x]) == 3e38f && context->precision == CLF_PRECISION_HIGHEST)
                         for (int c = 0; c < 32; c++)
                             CHECK(within(a.out.value[t * 32 + c], want[c], 1e-4), "%s with %g: query 3 column %d: %.9g, want %.9g", id,
                                   (double)values[x], c, a.out.value[t * 32 + c], want[c]);
@@ -440,6 +473,16 @@ static void test_refusals(void **state)
     bad.empty_rows = (clf_empty_rows)7;
     CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, "policy 7");
     CHECK_OK(clfi_attention(context, &good));
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_ATTENTION];
+    for (size_t i = 0; i < table->count; i++) {
+        char text[64];
+        if (table->engines[i].precision == CLF_PRECISION_HIGHEST)
+            continue;
+        snprintf(text, sizeof text, "attention=%s", table->engines[i].name);
+        clf_context *other = engine_context(text);
+        CHECK_FAILS(clfi_attention(other, &good), CLF_UNSUPPORTED, "keeps less precision than is asked for");
+        clf_context_destroy(other);
+    }
     free_data(&a);
 }
 

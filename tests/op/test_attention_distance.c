@@ -10,6 +10,7 @@
 #include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_attention.h"
+#include "workload/reference_gemm.h"
 
 enum { HEADS = 2, MOST_SEQUENCES = 3, MOST_KEYS = 300, HUGE_WINDOW = INT32_MAX };
 
@@ -146,7 +147,7 @@ static void fill_bias(const distance_case *c, const distance_data *a, int s, int
     }
 }
 
-static void compare_row(const char *id, const distance_case *c, const distance_data *a, int s, int i, int h)
+static void compare_row(const char *id, const distance_case *c, const distance_data *a, clf_precision precision, int s, int i, int h)
 {
     bool keep[MOST_KEYS];
     double bias[MOST_KEYS], want[128], bound[128];
@@ -154,9 +155,18 @@ static void compare_row(const char *id, const distance_case *c, const distance_d
     fill_keep(c, a, s, h, i, keep);
     if (c->reach > 0)
         fill_bias(c, a, s, h, i, bias);
-    CHECK_OK(clfi_ref_attention_row(a->q.value + (h * a->q_begin[c->sequences] + row) * c->d, a->k.value + key * c->d,
-                                    a->v.value + key * c->dv, keep, c->reach > 0 ? bias : NULL, (size_t)c->keys[s], (size_t)c->d,
-                                    (size_t)c->dv, (double)a->args.scale, c->empty_rows, want, bound));
+    const clfi_ref_attention one = {.q = a->q.value + (h * a->q_begin[c->sequences] + row) * c->d,
+                                    .k = a->k.value + key * c->d,
+                                    .v = a->v.value + key * c->dv,
+                                    .keys = (size_t)c->keys[s],
+                                    .d = (size_t)c->d,
+                                    .dv = (size_t)c->dv,
+                                    .scale = (double)a->args.scale,
+                                    .keep = keep,
+                                    .bias = c->reach > 0 ? bias : NULL,
+                                    .empty_rows = c->empty_rows,
+                                    .precision = precision};
+    CHECK_OK(clfi_ref_attention_row(&one, want, bound));
     for (int e = 0; e < c->dv; e++) {
         const double got = a->out.value[(row * HEADS + h) * c->dv + e];
         CHECK(within(got, want[e], bound[e]), "%s: sequence %d query %d head %d column %d: %.9g, want %.9g, bound %.3g", id, s, i, h, e,
@@ -164,13 +174,13 @@ static void compare_row(const char *id, const distance_case *c, const distance_d
     }
 }
 
-static void compare(const char *id, const distance_case *c, distance_data *a)
+static void compare(const char *id, const distance_case *c, distance_data *a, clf_precision precision)
 {
     operand_read(&a->out, id);
     for (int s = 0; s < c->sequences; s++)
         for (int i = 0; i < c->queries[s]; i++)
             for (int h = 0; h < HEADS; h++)
-                compare_row(id, c, a, s, i, h);
+                compare_row(id, c, a, precision, s, i, h);
 }
 
 /* False when the forced engine leaves the case or the device alone. */
@@ -183,7 +193,7 @@ static bool run_case(clf_context *context, const char *engine, const distance_ca
     if (status != CLF_OK && status != CLF_UNSUPPORTED)
         fail_msg("%s: %s", id, clf_last_error());
     if (status == CLF_OK)
-        compare(id, c, &a);
+        compare(id, c, &a, context->precision);
     free_data(&a);
     return status == CLF_OK;
 }
@@ -257,7 +267,7 @@ static void test_cases(void **state)
 {
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
-        clf_context *context = engine_context(*engine);
+        clf_context *context = attention_context(*engine);
         size_t run = 0;
         for (size_t i = 0; i < COUNT(small_cases); i++) {
             const bool is_run = run_case(context, *engine, &small_cases[i]);
@@ -290,6 +300,7 @@ static const distance_case hiding[] = {
 static clf_status check_hidden(clf_context *context, const char *engine, const distance_case *c, float value)
 {
     enum { HIDDEN = 92 };
+    const double error = 1e-6 + 2 * clfi_ref_gemm_loss(context->precision).relative;
     char id[256];
     float all[HEADS * HIDING_KEYS * HIDING_HEAD];
     distance_data a = make_data(context, c);
@@ -307,12 +318,13 @@ static clf_status check_hidden(clf_context *context, const char *engine, const d
         const bool sees = abs(i - HIDDEN) < c->window && (!c->is_causal || HIDDEN <= i);
         if (!sees)
             for (int h = 0; h < HEADS; h++)
-                compare_row(id, c, &a, 0, i, h);
+                compare_row(id, c, &a, context->precision, 0, i, h);
         else if (isfinite(value)) /* takes all of the weight or none, or its score is too large for a float */
             for (int e = 0; e < HEADS * HIDING_HEAD; e++) {
                 const double got = a.out.value[i * HEADS * HIDING_HEAD + e];
                 const double q = a.q.value[(e / HIDING_HEAD * HIDING_KEYS + i) * HIDING_HEAD];
-                CHECK(fabs(got) < 10 || within(got, (double)value, 1e-6 * (double)value) || (isnan(got) && fabs(q) > 0.75),
+                const bool may_be_nan = fabs(q) > 0.75 || context->precision != CLF_PRECISION_HIGHEST;
+                CHECK(fabs(got) < 10 || within(got, (double)value, error * (double)value) || (isnan(got) && may_be_nan),
                       "%s: query %d column %d: %g", id, i, e, got);
             }
         else /* a score of NaN or infinity, or a weight of 0 times such a value */
@@ -328,7 +340,7 @@ static void test_hidden_values(void **state)
     (void)state;
     static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f};
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine && !only_small_cases(); engine++) {
-        clf_context *context = engine_context(*engine);
+        clf_context *context = attention_context(*engine);
         size_t run = 0;
         for (size_t x = 0; x < COUNT(hiding) * COUNT(values); x++) {
             const clf_status status = check_hidden(context, *engine, &hiding[x % COUNT(hiding)], values[x / COUNT(hiding)]);

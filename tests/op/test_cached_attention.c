@@ -153,8 +153,15 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
             if (c->reach)
                 query[c->size] = 1 / (double)scale;
-            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)(count - begin), (size_t)key_size, (size_t)c->size,
-                                            (double)scale, CLF_EMPTY_ROWS_ZERO, want, bound));
+            const clfi_ref_attention row = {.q = query,
+                                            .k = keys,
+                                            .v = values,
+                                            .keys = (size_t)(count - begin),
+                                            .d = (size_t)key_size,
+                                            .dv = (size_t)c->size,
+                                            .scale = (double)scale,
+                                            .empty_rows = CLF_EMPTY_ROWS_ZERO};
+            CHECK_OK(clfi_ref_attention_row(&row, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
                 CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0),

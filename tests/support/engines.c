@@ -79,15 +79,25 @@ int run_gemm_engine_tests(const char *group, void (*test)(void **state))
     return _cmocka_run_group_tests(group, tests, count, setup, NULL);
 }
 
-clf_context *gemm_context(const char *engine)
+static clf_context *forced_context(clf_op op, const char *engine)
 {
     clf_context *context = engine_context(engine);
     clf_engine_choice forced;
-    CHECK_OK(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
+    CHECK_OK(clfi_engine_forced(context, op, &forced));
     if (!forced.engine || forced.engine->precision == context->precision)
         return context;
     clf_context_destroy(context);
     return precise_context(engine, forced.engine->precision);
+}
+
+clf_context *gemm_context(const char *engine)
+{
+    return forced_context(CLF_OP_GEMM, engine);
+}
+
+clf_context *attention_context(const char *engine)
+{
+    return forced_context(CLF_OP_ATTENTION, engine);
 }
 
 clf_context *gemm_engine_context(const char *engine)
@@ -115,7 +125,10 @@ bool gemm_engine_is_special(const clf_context *context)
 void check_attention_ran(const clf_context *context, const char *engine, size_t run)
 {
     const clf_device_caps *caps = &context->device.caps;
-    const bool is_for_others = strcmp(engine, "attention=vector") == 0 && (!caps->is_cpu || caps->short_loops);
+    clf_engine_choice forced;
+    CHECK_OK(clfi_engine_forced(context, CLF_OP_ATTENTION, &forced));
+    const bool is_for_others =
+        !clfi_engine_is_for(forced.engine, caps) || (strcmp(engine, "attention=vector") == 0 && (!caps->is_cpu || caps->short_loops));
     CHECK((run > 0) != is_for_others, "%s ran %zu cases on %s, which it is%s for", engine, run, clf_context_device(context)->name,
           is_for_others ? " not" : "");
 }

@@ -21,12 +21,15 @@ int run_gemm_engine_tests(const char *group, void (*test)(void **state));
 clf_context *gemm_context(const char *engine);
 clf_context *gemm_engine_context(const char *engine);
 
+/* A context with that engine of attention forced, at the precision that it keeps: "attention=group". */
+clf_context *attention_context(const char *engine);
+
 /* Whether the engine forced in the context is one for special cases alone: it may refuse others (UNSUPPORTED). One that takes a plain
  * product of two contiguous matrices has to take every case. */
 bool gemm_engine_is_special(const clf_context *context);
 
-/* Checks how many cases an engine of attention, as engines_of() names it, ran on the context's device. `vector`, whose kernels are for
- * CPUs, may run none on a GPU or a software rasterizer; every other engine runs at least one. */
+/* Checks how many cases an engine of attention, as engines_of() names it, ran on the context's device. One whose kernels are not made for
+ * the device runs none, and so does `vector`, whose kernels are for CPUs, on a GPU or a software rasterizer. Every other runs at least one. */
 void check_attention_ran(const clf_context *context, const char *engine, size_t run);
 
 #endif
