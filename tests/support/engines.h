@@ -29,7 +29,8 @@ clf_context *attention_context(const char *engine);
 bool gemm_engine_is_special(const clf_context *context);
 
 /* Checks how many cases an engine of attention, as engines_of() names it, ran on the context's device. One whose kernels are not made for
- * the device runs none, and so does `vector`, whose kernels are for CPUs, on a GPU or a software rasterizer. Every other runs at least one. */
+ * the device runs none, and so does `vector`, whose kernels are for CPUs, on a GPU or a software rasterizer. Every other runs at least
+ * one. */
 void check_attention_ran(const clf_context *context, const char *engine, size_t run);
 
 #endif
