@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """\
-embed over a generated corpus (make_corpus.py) of as many lines as asked for: the program's memory, by how much of the file is done, and the
-same bytes after kill -9 at a quarter of it and --resume. Fails where memory grows with the lines: where what it has of its own in the last
-quarter is more than a tenth above that of the second.
+Runs embed over a generated corpus (make_corpus.py). Prints the program's memory by the share of the file that is done, and compares the
+bytes after kill -9 at a quarter of it and --resume. Fails if memory grows with the lines: if the program's own memory in the last quarter
+is more than a tenth above that of the second.
 usage: embed_memory.py PROGRAM MODEL_DIR [--lines 1000000] [--window N] [MORE OPTIONS OF embed]"""
 import argparse
 import os

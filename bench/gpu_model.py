@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the GPU products could reach by their machine code: a MODEL ON PAPER, NOTHING HERE WAS TIMED ON A GPU.
+"""Models how fast the GPU products could be by their machine code: a MODEL ON PAPER, NOTHING HERE WAS TIMED ON A GPU.
 
 usage: gpu_model.py [TARGET ...]      prints two tables; a target whose compiler or disassembler is not installed is left out by name
 
@@ -20,9 +20,9 @@ import isa  # noqa: E402
 from compile import Unavailable  # noqa: E402
 
 # Per compute unit (AMD: CU, NVIDIA: SM, Intel: 16 execution units that share a local memory): lanes that multiply-add per clock, bytes of
-# local memory per clock. Sources: AMD "Vega ISA", "RDNA 2 ISA" and "RDNA3 ISA" reference guides (LDS: 128 bytes per clock and CU); NVIDIA
-# CUDA C++ programming guide, arithmetic instructions and shared memory (32 banks of 4 bytes per clock; 64 bytes on sm_75 are assumed, not
-# confirmed); Intel graphics programmer's references, shared local memory.
+# local memory per clock. AMD: the "Vega ISA", "RDNA 2 ISA" and "RDNA3 ISA" reference guides (LDS: 128 bytes per clock and CU). NVIDIA: CUDA
+# C++ programming guide, arithmetic instructions and shared memory (32 banks of 4 bytes per clock; 64 bytes on sm_75 are assumed, not
+# confirmed). Intel: graphics programmer's references, shared local memory.
 UNITS = {
     "amd_gfx906": (64, 128), "amd_gfx1030": (64, 128), "amd_gfx1100": (128, 128), "nvidia_sm75": (64, 64), "nvidia_sm90": (128, 128),
     "intel_gen12lp": (128, 128), "intel_dg2": (128, 128),

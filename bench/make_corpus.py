@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes a corpus of lines of mixed length, the same for the same arguments: what embed is measured with at a million lines.
+"""Writes a corpus of lines of mixed length, the same for the same arguments. embed is measured with a million of them.
 usage: make_corpus.py LINES [SEED] > corpus.txt
 
-Lengths follow what text collections look like: most lines are short, a few are long (log-normal, median 12 words, at most 400); \
-words are drawn
+Lengths are those of text collections: most lines are short, a few are long (log-normal, median 12 words, at most 400). Words are drawn
 with Zipf's frequencies from 50,000 made-up ones, so that tokenizers meet frequent words and rare pieces."""
 import random
 import sys

@@ -5,9 +5,9 @@
 usage: memory.py PROGRAM [--embed MODEL] [--rerank MODEL] [--chat MODEL] [--embeddings N] [--rerankings N] [--generations N]
                  [OPTIONS OF serve]
 
-Printed are JSON lines: the memory of the device and the resident memory in MB after the first hundred requests of each kind and after the
-last, beside the plan that the server made when it loaded the models. Ends with status 1 where the device's memory exceeds its plan, or
-where one of the two grew after the first hundred: the device's at all, the resident one by more than two hundredths."""
+Prints JSON lines: the memory of the device and the resident memory in MB after the first hundred requests of each kind and after the last.
+Beside them stands the plan that the server made when it loaded the models. Ends with status 1 if the device's memory exceeds its plan, or
+if one of the two grew after the first hundred: the device's at all, the resident one by more than two hundredths."""
 import argparse
 import random
 import re

@@ -4,10 +4,10 @@
 
 usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--chat MODEL] [--soak N]
 
-Texts have 6 to 26 words; each is a request of its own, base64, on connections that are kept. Printed are JSON lines: texts/s of both and
-their ratio; the latencies of a single client, and of Poisson arrivals at half of the rate; with --chat the tokens/s of 16 streams and the
-time to a first token behind 8 running ones; with --soak resident memory, descriptors and threads before and after N mixed requests.
-The client is one thread that keeps prepared requests, so that it takes little of the machine."""
+Texts have 6 to 26 words; each is a request of its own, base64, on connections that are kept. Prints JSON lines: texts/s of both and their
+ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --chat adds the tokens/s of 16 streams and the time
+to a first token behind 8 running ones. --soak adds resident memory, descriptors and threads before and after N mixed requests. The client
+is one thread that keeps prepared requests, so that it takes little of the machine."""
 import argparse
 import json
 import os

@@ -41,7 +41,7 @@ def attention_of_torch(length, size):
 
 
 def check_torch(attention, operands):
-    """What is timed is causal attention: the first head's rows against the formula in float64."""
+    """Times causal attention: the first head's rows against the formula in float64."""
     q, k, v = (x[0, 0].double() for x in operands)
     scores = (q @ k.T / q.shape[1] ** 0.5).masked_fill(torch.ones(len(q), len(k), dtype=torch.bool).triu(1), float('-inf'))
     error = (torch.softmax(scores, -1) @ v - attention(*operands)[0, 0]).abs().max().item()

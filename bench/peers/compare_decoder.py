@@ -5,9 +5,9 @@
 usage: compare_decoder.py WORDS [--bench build/bench/bench_decoder] [--model host/model/g2p] [--rounds 3] [--threads 2] [--batch 512]
                           [--words 10000] [-o result.json]
 
-Two peers, both batched, in order of length, without gradients, float32: `whole` runs the decoder over the whole prefix at each step (the
-model as the annotated implementation has it; it stops when every word of the batch has ended), `cached` keeps keys and values of the past
-and of the memory, which is what a careful PyTorch user would write. Both sides' phonemes are compared before anything is timed. A round's
+There are two peers, both batched, in order of length, without gradients, in float32. `whole` runs the decoder over the whole prefix at each
+step (the model as the annotated implementation has it) and stops when every word of the batch has ended. `cached` keeps keys and values of
+the past and of the memory, as a careful PyTorch user would write it. Both sides' phonemes are compared before anything is timed. A round's
 ratio is our words/s over the peer's."""
 import argparse
 import json

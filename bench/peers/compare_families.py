@@ -7,10 +7,9 @@ usage: compare_families.py [xlm-roberta] [mpnet] [roberta] [--bench build/bench/
 
 The networks have base size (12 layers of width 768) and random weights, made here by `transformers`, with a small vocabulary, which costs
 nobody anything. bench_encoder is verified against float64 before it is timed; the peers' mean of the last hidden states is compared with
-PyTorch's. In each round each side runs for about a second and --runs times at least, behind one run that is not counted (none with
---runs 1), in changing order; a ratio is the peer's median time over ours. With --turns a round begins with a line of standard input, so
-that another program decides when, and its times are printed.
-Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
+PyTorch's. In each round each side runs for about a second and --runs times at least, behind one run that is not counted (none with --runs
+1), in changing order. A ratio is the peer's median time over ours. With --turns a round begins with a line of standard input, so that
+another program decides when, and its times are printed. Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
 import argparse
 import json
 import os

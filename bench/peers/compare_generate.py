@@ -8,8 +8,8 @@ usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--pr
 
 Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes
 best. It keeps keys and values as f16; ours are f32 unless --cache says otherwise. Logits after the prompt are compared before anything is
-timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a gross difference (more than 3, of logits up to about
-30) is an error; the difference is printed.
+timed, and the difference is printed. llama.cpp rounds activations to int8 beside quantised weights, so that only a gross difference (more
+than 3, of logits up to about 30) is an error.
 --processor-time: one thread each, and the processor's time of either process instead of the clock on the wall, which a busy machine
 changes less. It says nothing of how threads share the work and the memory's bandwidth."""
 import argparse

@@ -4,9 +4,9 @@
 
 usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2] [--torch cpu]
 
-Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses) and then
-the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's ratio is
-torch's median time over ours of the same round; printed are the median over rounds, the least and the most. --all: the whole list, not
+Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses).
+Then it runs the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's
+ratio is torch's median time over ours of the same round. Prints the median over rounds, the least and the most. --all: the whole list, not
 the quick one. --torch cuda: torch on a GPU, in float32 without TF32, its times with a wait for the GPU behind each chain of calls; ours
 runs on CLF_DEVICE."""
 import argparse

@@ -24,9 +24,9 @@ def relative_bias(table, tokens):
 
 def encoder_graph(config, weights, masked=False, normalised=True, fused=True, classifies=False):
     """Encoder, mean pooling and, normalised, L2 normalisation, as a serialised model. Not fused: without types and lengths. config,
-    weights: of the checkpoint. Inputs ids [B,T] int32, for BERT types [B,T], and pool [B,1,T] (1/length at valid tokens, 0 at padding);
-    masked: also lengths [B] int32, keys from there on are ignored; classifies: the head of BertForSequenceClassification instead of the
-    mean, and no pool; MPNet: bias [1,H,T,T]. Output embeddings [B,C]. Without padding for families whose positions begin elsewhere."""
+    weights: of the checkpoint. Inputs are ids [B,T] int32, for BERT types [B,T], and pool [B,1,T] (1/length at valid tokens, 0 at padding).
+    masked: also lengths [B] int32; keys from there on are ignored. classifies: the head of BertForSequenceClassification instead of the
+    mean, and no pool. MPNet: bias [1,H,T,T]. Output embeddings [B,C]. Without padding for families whose positions begin elsewhere."""
     kind = config["model_type"]
     names = MPNET if kind == "mpnet" else BERT
     epsilon = config["layer_norm_eps"]

@@ -5,9 +5,9 @@
 usage: ort_minilm.py MODEL_DIR --batch B --tokens T [--threads 2] [--seconds 1] [--json]
        ort_minilm.py MODEL_DIR --file F [--order sorted|unsorted] [--batch 32] [--threads 2] [--json]
 
-The first form times B sequences of T tokens without padding. The second embeds a file (one text per line, or .jsonl) the way
-sentence-transformers does: batches of B texts in order of length (or as they come), padded to the longest of the batch, tokenizing
-included. Before anything is timed the graph is checked against tests/data/embeddings/golden.npy, a float64 forward pass.
+The first form times B sequences of T tokens without padding. The second embeds a file (one text per line, or .jsonl) as
+sentence-transformers does, tokenizing included. It takes batches of B texts in order of length (or as they come), padded to the longest of
+the batch. Before anything is timed the graph is checked against tests/data/embeddings/golden.npy, a float64 forward pass.
 
 The graph uses ONNX Runtime's own fused operators (encoder_graph.py).
 Needs numpy, onnx, onnxruntime, tokenizers and safetensors from PyPI."""

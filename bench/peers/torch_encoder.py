@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""MiniLM in PyTorch, on a processor or a GPU, as a peer for bench_encoder: transformers' own model with PyTorch's fused attention, in
-float32 without TF32 and without the head that no embedding needs, checked as ONNX Runtime's is.
+"""MiniLM in PyTorch, on a processor or a GPU, as a peer for bench_encoder. It is transformers' own model with PyTorch's fused attention, in
+float32 without TF32 and without the head that no embedding needs. It is checked as ONNX Runtime's is.
 
 Needs torch and transformers from PyPI beside what ort_minilm.py needs."""
 import numpy as np
@@ -11,7 +11,7 @@ import ort_minilm
 
 
 class Peer(ort_minilm.Peer):
-    """What ONNX Runtime's peer does around its graph, around a module of PyTorch. What it returns has left the device."""
+    """What ONNX Runtime's peer does around its graph, around a module of PyTorch. The returned array has left the device."""
 
     def __init__(self, directory, threads, device):
         super().__init__(directory, threads)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of generated texts share: runs of the program that must end with a status, and logits from a NumPy file."""
+"""Helpers that the tests of generated texts share: runs of the program that must end with a status, and logits from a NumPy file."""
 import ast
 import os
 import struct

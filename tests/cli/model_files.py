@@ -46,7 +46,7 @@ def gguf_text(value):
 
 
 def write_gguf(path, values, tensors):
-    """What read_gguf gave, in the order of the dictionaries."""
+    """Writes read_gguf's result, in the order of the dictionaries."""
     header, body = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(values)), b""
     for key, raw in values.items():
         header += struct.pack("<Q", len(key.encode())) + key.encode() + raw

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts, and a
-model whose vectors weigh something."""
+"""Helpers that tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts,
+and a model whose vectors weigh something."""
 import json
 import math
 import os

@@ -149,7 +149,7 @@ if good("a batch", done):
         fail(f"texts of an SVG: {wanted - set(texts)} are missing from {texts}")
     if done.stderr:
         fail(f"values below 0 are drawn, and yet: {done.stderr!r}")
-# Of a file of rank 3 nobody knows what its matrices are, unless an option says so.
+# Nobody knows what the matrices of a file of rank 3 are, unless an option says so.
 for wanted, *options in (
     (["matrix 0", "matrix 1"],), (["batch 1"], "--batch", 1), (["batch 0", "batch 1"], "--batch", "all"),
     (["head 1", "head 0"], "--head", "1,0"), (["head 0", "head 1"], "--head", "all"),

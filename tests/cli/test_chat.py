@@ -17,8 +17,8 @@ def chat(folder, questions, *options):
 
 
 def check_memory_of_chat(folder):
-    """What was said stays where the positions reach, whatever --max-tokens says; else it is told once that it does not. A question that is
-    refused is told, and the conversation goes on as if it had not been."""
+    """The conversation is kept as far as the positions reach, whatever --max-tokens says. Standard error says once where it is not. A
+    question that is refused is told, and the conversation goes on as if it had not been."""
     plain = chat(folder, "abc\nabc\nabc\n", "--max-tokens", "5")
     for options in ((), ("--max-tokens", "100")):
         first, second, *_ = chat(folder, "abc\nabc\nabc\n", *options).stdout.splitlines()
@@ -74,8 +74,8 @@ def check_chat():
 
 
 def check_chat_prompts():
-    """What a template sees, and control tokens: those of the template count, those that are typed are text unless --special is given. The
-    tiny vocabulary has no signs, so that "</s>" as text is an s."""
+    """The variables of a template, and control tokens: those of the template count, those that are typed are text unless --special is
+    given. The tiny vocabulary has no signs, so that "</s>" as text is an s."""
     source = os.path.join(families, "llama")
     with tempfile.TemporaryDirectory() as folder:
 

@@ -177,7 +177,7 @@ def check_search(folder):
 
 
 def check_search_refusals(folder, embedder, reranker, corpus):
-    """What cannot rerank is refused before a text is embedded; a corrupt score is told by the text's place in the corpus."""
+    """A model that cannot rerank is refused before a text is embedded. A corrupt score is reported by the text's place in the corpus."""
     empty = os.path.join(folder, "empty.txt")  # is not read
     with open(empty, "wb"):
         pass

@@ -122,7 +122,7 @@ def ranks_disagree(folder):
 
 
 def summary(folder):
-    """What only one file has is counted for that file; the mean of a device is that of its ratios."""
+    """Rows that only one file has are counted for that file. The mean of a device is that of its ratios."""
     a, b = made.simple(1, devices=2), made.simple(2, 1.5, devices=2)
     gone = b["workloads"].pop(-2)["id"]
     b["results"] = [r for r in b["results"] if r["workload"] != gone]
@@ -194,7 +194,7 @@ def output(folder):
 
 
 def settings(folder):
-    """What else differs between two runs, a line each; nothing where nothing does, nor of what an older file has not recorded."""
+    """Other differences between two runs have a line each. There is no line for a fact that an older file has not recorded."""
     a, b = made.simple(1), made.simple(2)
     a["settings"].update(no_tuned=False, environment={"CLF_GRAPH": "0"})
     b["settings"].update(no_tuned=True, environment={"CLF_ENGINE": "tiled"}, min_seconds=0.1, rounds=5)

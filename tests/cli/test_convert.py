@@ -209,7 +209,7 @@ def check_class(folder):
 
 
 def check_told(folder):
-    """What the other files of a directory tell: tokens around texts, tokens that no text has and a penalty of repetitions."""
+    """Facts from the other files of a directory: tokens around texts, tokens that no text has and a penalty of repetitions."""
     path, out = copy_of(folder, "llama", "told"), os.path.join(folder, "told.gguf")
     made_by(path, "4.57.3")
     for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5, "suppress_tokens": [23, 33]}),

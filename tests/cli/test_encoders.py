@@ -38,7 +38,7 @@ def check(folder, name):
 
 
 def check_refusals(folder):
-    """What would change numbers and is not computed is refused by its name."""
+    """A key that would change numbers and is not computed is refused by its name."""
     for name, file, change, *expected in (
             ("bert_older", "config.json", {"is_decoder": True}, "is_decoder is true: expected false"),
             ("nomic_authors", "config.json", {"causal": True}, "causal is true: expected false"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What made a file of embeddings stands beside it: embed writes it, search refuses a corpus of another, verify computes the canaries again.
+"""A fingerprint beside a file of embeddings says how it was made: embed writes it, search refuses a corpus of another, verify computes the
+canaries again.
 usage: test_fingerprint.py PROGRAM DATA"""
 import json
 import math

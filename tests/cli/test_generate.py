@@ -13,7 +13,7 @@ from runs import data, fail, finish, folders, program
 
 
 def wanted_lines(golden, end):
-    """What generate --json prints: a token that ends texts is not told."""
+    """The output of generate --json: a token that ends texts is not printed."""
     lines = []
     for text in golden["texts"]:
         tokens = text["tokens"]
@@ -178,7 +178,7 @@ def check_text_files():
 
 
 def check_options():
-    """What does not depend on the family."""
+    """Tests that do not depend on the family."""
     model, prompts = os.path.join(families, "llama"), [" the cat", "a", "zebra quick, the dog", "cat", " the"]
     greedy = json.loads(run("generate", model, prompts[0], "--max-tokens", "9", "--json").stdout)
     text = run("generate", model, prompts[0], "--max-tokens", "9").stdout

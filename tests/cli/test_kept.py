@@ -256,7 +256,7 @@ with tempfile.TemporaryDirectory() as work:
     write(LINES)
     search()
 
-    # What makes other vectors makes all again.
+    # A change that makes other vectors makes all of them again.
     expect("another model", search(model="other"), len(LINES), model="other")
     expect("the first model", search(), len(LINES))
     if search("--max-tokens", "4")[1] != len(LINES):
@@ -351,7 +351,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(name, "another's file was replaced")
     os.remove(beside)
 
-    # Where nothing can be written: both files or none, and the search goes on.
+    # If nothing can be written, there are both files or none, and the search goes on.
     os.mkdir(beside)
     expect("a folder in the way", search(), len(LINES), "the embeddings are not kept")
     if os.path.exists(sidecar):

@@ -40,7 +40,7 @@ def sections(page):
 
 
 def documented(lines):
-    """What stands behind .TP: "--name METAVAR" of each option."""
+    """The text behind .TP: "--name METAVAR" of each option."""
     heads = [plain(lines[i + 1]) for i, line in enumerate(lines) if line == ".TP" and i + 1 < len(lines)]
     return {re.search(r"--([a-z0-9-]+)", h).group(1): h for h in heads if "--" in h}
 
@@ -51,7 +51,7 @@ def options(text):
 
 
 def arguments(line):
-    """What stands before the first option, "MODEL_DIR [TEXT ...]"."""
+    """The text before the first option, "MODEL_DIR [TEXT ...]"."""
     return re.split(r"\[? ?--?[a-z]", line)[0].split()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the files of language models hold: keys that nothing reads, tensors that no network takes, tied tables, tokens that end texts, a
+"""Contents of the files of language models: keys that nothing reads, tensors that no network takes, tied tables, tokens that end texts, a
 part for texts among others, the memory plan.
 usage: test_model_contents.py PROGRAM DATA"""
 import json
@@ -152,7 +152,7 @@ def check_plan():
 
 
 def check_told():
-    """What a file says of itself, and the plan of a model that no device has room for."""
+    """A file's description of itself, and the plan of a model that no device has room for."""
     wanted = {"name": "tiny qwen2", "file_type": "f16", "chat_template": "yes", "end_tokens": ["</s>"]}
     told = json.loads(run("info", "--json", os.path.join(families, "qwen2", "model.gguf")).stdout)
     hub = json.loads(run("info", "--json", os.path.join(families, "qwen2")).stdout)

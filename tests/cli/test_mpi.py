@@ -176,8 +176,8 @@ with tempfile.TemporaryDirectory() as work:
         if done.stdout:
             fail(f"search in {name}: {done.stdout[:300]}")
 
-    # What would be done by each of them is refused, once and by the first: commands that share nothing, and what the others cannot share. A
-    # line of one process's own is said by it.
+    # Work that each rank would do is refused, once and by the first rank: commands that share nothing, and inputs that ranks cannot share.
+    # A line of one process's own is said by it.
     listed = run(program, "--help").stdout.split("commands:\n")[1].split("\n\n")[0]
     listed = "\n".join(line for line in listed.splitlines() if not line.startswith("   "))  # without what continues a line
     alone = [line.split()[0] for line in listed.splitlines() if not line.strip().startswith(("embed ", "search "))]
@@ -215,7 +215,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"rank {rank} dies at {call}: status {done.returncode}: {told[-600:]}")
         if any(name.startswith("bad.npy") for name in os.listdir()):
             fail(f"rank {rank} dies at {call}: left {os.listdir()}")
-    # What a rank keeps its windows in has no name at any moment, which it would have to take away.
+    # The file in which a rank keeps its windows never has a name, so that the rank need not remove it.
     expect("a rank would die at its first removal of a file", mpirun(2, *embed("bad.npy"), variables=ending("unlink:1", rank=1)), 0)
     if read("bad.npy") != want or sorted(name for name in os.listdir() if name.startswith("bad.npy")) != ["bad.npy", "bad.npy.json"]:
         fail(f"a rank would die at its first removal of a file: {os.listdir()}")

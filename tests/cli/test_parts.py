@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on
+"""Work that survives a killed process: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on
 the way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
 import json
 import os
@@ -86,7 +86,7 @@ def check_changes(command):
 
 
 def check_strangers(command):
-    """What bears the part file's name and is none is told, and left as it is, also where nothing is to be gone on with. `command`: several
+    """A foreign file with the part file's name is reported and left as it is, also where there is nothing to go on with. `command`: several
     windows into b.npy."""
     def write(path):
         with open(path, "w", encoding="ascii") as file:
@@ -310,7 +310,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"{name} {number}: an output")
     os.remove("hostile.npy.part")
 
-    # What is wrong with a part is said, and nothing is written.
+    # A fault of a part is reported, and nothing is written.
     os.remove("g.npy")
     good = read(first)
     for name, content in (("a bit", good[:-5000] + bytes([good[-5000] ^ 1]) + good[-4999:]), ("the end", good[:-200]),

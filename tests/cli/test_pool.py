@@ -219,7 +219,7 @@ with tempfile.TemporaryDirectory() as work:
     for devices in (",", "all"):
         expect(f"CLF_DEVICE={devices}", run(*embed("all.npy"), env={**os.environ, "CLF_DEVICE": devices}), 0)
 
-    # Of devices that are one piece of hardware "all" takes one, and says so; a list may name them.
+    # "all" takes one of several devices that are one piece of hardware, and says so. A list may name them.
     two = {**os.environ, "POCL_DEVICES": "pthread basic"}
     done = run(program, "embed", model, "--file", "two.txt", "--device", "all", env=two)
     expect("--device all of one piece of hardware", done, 0, "is the same hardware as device ", "--device all leaves it out")
@@ -235,7 +235,7 @@ with tempfile.TemporaryDirectory() as work:
             read("slow.npy") != want:
         fail("a process that stops in the middle of an answer")
 
-    # What never answers is ended, and its texts are another's, where there is one.
+    # A process that never answers is ended, and another one, if there is one, gets its texts.
     time.sleep(max(0, late_since + LOST + 1 - time.monotonic()))
     late["at the model"].communicate(lines[len(lines) // 2:], timeout=300)
     for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts",

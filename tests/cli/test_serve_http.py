@@ -205,7 +205,7 @@ def test_full_queue():
 
 
 def test_end():
-    """What is under way is answered; then the port is free at once."""
+    """Requests under way are answered; then the port is free at once."""
     server = Server(WRITER)
     idle = server.connect()
     server.ask("GET", "/health", connection=idle)

@@ -64,7 +64,7 @@ def wait_until(is_so):
 
 
 def reason():
-    """Of what ended, else of all."""
+    """The logs' last words: of the daemons that ended, else of all."""
     ended = [daemon for daemon in daemons if daemon[0].poll() is not None]
     return "; ".join(f"{name}: {(read(log) or b'').decode(errors='replace').strip()[-300:]}" for _, name, log in ended or daemons)
 

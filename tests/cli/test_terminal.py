@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a person at a terminal sees: progress, its end, interruptions, lines cut to the width. usage: test_terminal.py PROGRAM DATA"""
+"""Checks what a person at a terminal sees: progress, its end, interruptions, lines cut to the width.
+usage: test_terminal.py PROGRAM DATA"""
 import fcntl
 import json
 import os
@@ -23,8 +24,8 @@ model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACH
 
 
 def next_bytes(lead, child):
-    """What the terminal got since the last call, b"" where that is nothing yet, None once the child has ended and everything was read.
-    The caller keeps the other end open: a terminal that all writers have closed may lose what nobody has read yet."""
+    """The bytes that the terminal got since the last call: b"" if there are none yet, None once the child has ended and everything was
+    read. The caller keeps the other end open: a terminal that all writers have closed may lose what nobody has read yet."""
     ended = child.poll() is not None
     if select.select([lead], [], [], 0.2)[0]:
         return os.read(lead, 65536)

@@ -5,14 +5,15 @@
 usage: sweep.py PROGRAM EXAMPLE SHIM [--runs N [--seed S] | --every-call] [--part I/N | --minutes M] [--case NAME] [--class NAME]
                                       [--only CASE/START/CLASS/N] [--jobs N] [--keep]
 
-Clean is: a message that names the call or the file and exit status 1, outputs as they were before, nothing left over (objects of OpenCL,
-blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Where a command keeps something to go on with,
-the same command once more, without a fault, must then end with the results of one undisturbed run. Each case runs warm (its kernels are in
-the cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
---runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call, and --part I/N
-of these, or of any others, each N-th from the I-th.
---minutes M takes such a part where all would last longer than about M minutes: today's, and on each of the days that follow
-the next one."""
+A run ends cleanly in two ways. It fails with a message that names the call or the file and exit status 1, outputs are as they were before,
+and nothing is left over (objects of OpenCL, blocks, mappings, temporary files). Or it ends with status 0 and the same results as without a
+fault. If a command keeps something to go on with, the same command once more, without a fault, must then end with the results of one
+undisturbed run. Each case runs warm (its kernels are in the cache) and cold (an empty cache).
+
+Without --runs each way by which a call is reached fails at its first, second and last time. --runs N takes about N of these, spread evenly,
+or with --seed S by chance, others for each S. --every-call takes every call. --part I/N takes each N-th of these, or of any others, from
+the I-th. --minutes M takes such a part where all would last longer than about M minutes: today's, and on each of the days that follow the
+next one."""
 import argparse
 import collections
 import concurrent.futures
@@ -115,8 +116,8 @@ def write_inputs(folder):
 
 
 def prepare(folder, arguments, environment):
-    """What other commands leave: embeddings that a search kept of an older corpus, all shards, a part file that ends in a torn record, a
-    result of bench."""
+    """Files that other commands leave: embeddings that a search kept of an older corpus, all shards, a part file that ends in a torn
+    record, a result of bench."""
     model, texts = os.path.join(folder, "model"), os.path.join(folder, "texts.txt")
 
     def run(*words):
@@ -365,7 +366,7 @@ class Sweep:
 
     @staticmethod
     def is_untouched(case, content):
-        """What is measured is kept as it comes, a whole file each time: then a later failure leaves the newest of these."""
+        """Measurements are kept as they come, a whole file each time, so that a later failure leaves the newest of these files."""
         return content == OLD or not case.same_results and is_json(content)
 
     @staticmethod
@@ -389,7 +390,7 @@ class Sweep:
 
 
 def told(case, text):
-    """What a command says, without what depends on the way: where a weight file cannot be shared with the device, it is copied."""
+    """The messages of a command without those that depend on the way: a weight file that cannot be shared with the device is copied."""
     return re.sub(rb"(?m)^(device|mapped)_bytes .*$", b"", text) if case.name == "info" else text
 
 
@@ -501,7 +502,7 @@ def main():
 
 
 def minutes_of(jobs, known, arguments):
-    """Of undisturbed runs; most that fail end earlier."""
+    """Seconds of undisturbed runs; most that fail end earlier."""
     return sum(known[case.name][start][0].seconds for case, start, _ in jobs) / arguments.jobs / 60
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share that show PoCL as a GPU."""
+"""Helpers of the tests that show PoCL as a GPU."""
 import os
 import shutil
 import sys

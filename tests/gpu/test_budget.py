@@ -38,7 +38,7 @@ def write_zeros(name, *shape):
 
 
 def log_lines():
-    """What the shim wrote down of the last run."""
+    """The lines that the shim wrote in the last run."""
     log = os.path.join(work, "log")
     if not os.path.exists(log):
         return []
@@ -79,7 +79,7 @@ def check(arguments, kernel, keys=0):
         fail(f"{arguments[:2]} without a budget: status {status}, refused {refused[:3]}: {error}")
 
 
-# What a queue in the background asks for: low priority (4) and throttling (4), where the shown driver has them.
+# Hints that a queue in the background asks for: low priority (4) and throttling (4), where the shown driver has them.
 HINTS = {"intel_gen9": "queue priority=4 throttle=4", "amd_vega8": "queue", "arm_small": "queue priority=4"}
 
 

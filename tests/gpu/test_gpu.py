@@ -138,7 +138,7 @@ def check_embedding(name, engines=""):
 
 
 def check_pieces():
-    """What is computed in pieces has the bits of the whole: a pass over texts, a product, a transposition, the tokens of a text."""
+    """Work in pieces has the bits of the whole: a pass over texts, a product, a transposition, the tokens of a text."""
     model, out = os.path.join(data, "families", "modernbert"), os.path.join(work, "out.npy")
     matrix = write_matrix("pieces.npy", 200, 200, [math.sin(i) for i in range(200 * 200)])
     for arguments in (["embed", "--pooling", "mean", "--format", "text", model, "a red fox " * 9, "blue"],
@@ -329,7 +329,7 @@ def check_first_use():
 
 
 def check_first_use_tiles():
-    """What is timed at first use is what serves: few rows with the small results of an item, many with the large ones. Nothing
+    """The engines timed at first use are those that serve: few rows with the small results of an item, many with the large ones. Nothing
     is computed here."""
     model = sentence_model("nothing is measured at first use")
     if not model:

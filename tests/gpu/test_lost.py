@@ -71,7 +71,7 @@ def commands():
 
 
 def result(done, path):
-    """What a run printed or wrote; the file goes."""
+    """The output of a run, which is a file or standard output; the file is removed."""
     if not path or not os.path.exists(path):
         return done.stdout
     with open(path, "rb") as file:

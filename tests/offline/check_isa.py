@@ -60,7 +60,7 @@ GEMV_RULES_UNALIGNED = {**GEMV_RULES, "nvidia": {"least": {"threads": 6, "flight
 
 
 def group_items(target):
-    """Of work-groups that may be parts of a launch graph."""
+    """Sizes of work-groups that may be parts of a launch graph."""
     return 256 if target.startswith("nvidia") else 64
 
 

@@ -195,7 +195,7 @@ def share(variants, target):
 
 
 def is_cpu_family(variant):
-    """By the folder of cl/. Of what serves both families, CPUs alone have work-groups of one item where peaks are measured, products of
+    """By the folder of cl/. Of the kernels for both families, CPUs alone have work-groups of one item where peaks are measured, products of
     bfloat16 as an instruction (host/workload/peak_bf16.c asks for them on x86 alone), several vectors of sums in an item of einsum
     (CPU_VECTORS of host/kernel/einsum.c), and vectors of activations (host/kernel/activation.c)."""
     _, file, options = variant

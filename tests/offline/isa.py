@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the compilers of GPUs make of a kernel: resources, and its hot loop by pipe. Needs no device.
+"""Reads the machine code that GPUs' compilers make of a kernel: resources, and its hot loop by pipe. Needs no device.
 
 The hot loop is the innermost loop with the most fused multiply-adds, found in the flow graph of the disassembly (basic blocks, dominators,
 natural loops), so that the order in which a compiler lays blocks out does not matter.
@@ -367,7 +367,7 @@ def half_products(target, op, rest):
 
 
 def multiply_adds(counts):
-    """Of the loop's work: where halves are multiplied, those of floats only add up their sums."""
+    """Counts the loop's multiply-adds: where halves are multiplied, those of floats only add up their sums."""
     return counts["half"] or counts["fma"]
 
 
@@ -381,8 +381,8 @@ def stores_alone(target, ops):
 def product_block(target, items, product, around, others):
     """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are
     executed, or None. A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, others
-    in there as `others` says: for the product with more multiply-adds in its loop and for the other one. What an item stores there under a
-    condition belongs to one turn. The two are the loops with the highest share of multiply-adds."""
+    in there as `others` says: for the product with more multiply-adds in its loop and for the other one. Stores of an item there under a
+    condition belong to one turn. The two are the loops with the highest share of multiply-adds."""
     blocks, loops = natural_loops(items)
     ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)]
            for b in range(len(blocks))]

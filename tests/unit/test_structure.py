@@ -21,7 +21,8 @@ import sys
 # A folder and who may include what of cl/; peak/ is in the program only, so that the library's kernels cannot use it.
 KERNELS = {"shared": {"shared"}, "any": {"shared", "any"}, "cpu": {"shared", "any", "cpu"}, "gpu": {"shared", "any", "gpu"},
            "peak": {"shared", "gpu", "peak"}}
-# Whose lines keep to .clang-format's ColumnLimit: sources, the manual pages and scripts below the folders, and those of the top level.
+# Files whose lines keep to .clang-format's ColumnLimit: sources, the manual pages and scripts below the folders, and those of the top
+# level.
 LIMITED = (".c", ".h", ".cl", ".1", ".7", ".py", ".sh", ".bash", "_clformer", ".cmake", "CMakeLists.txt")
 STARTS = {"fork", "vfork", "posix_spawn", "posix_spawnp", "popen", "system", "wait", "waitpid", "wait3", "wait4"}
 SCRIPTS = ("CMakeLists.txt", "quickstart", ".ci/run")
@@ -194,12 +195,13 @@ def name_faults(root):
 
 
 # Words with which a fragment begins, whose subject comes late or never.
-FRAGMENT = re.compile(r'(?:/\* |(?<!\\)")(Of|What|So many|Such an?|That|Where|Whose) [a-z]')
+FRAGMENT = re.compile(r'(?:/\* |(?<!\\)"|^ *# )(Of|What|So many|Such an?|That|Where|Whose) [a-z]')
 
 
 def fragment_faults(root):
     """Comments, and texts of messages, that begin with a fragment."""
-    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    ends = (".c", ".h", ".cl", ".py")
+    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, ends)]
     return ["%s:%d: begins with \"%s\" instead of its subject" % (path, number, FRAGMENT.search(line)[1]) for path in paths
             for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if FRAGMENT.search(line)]
 
@@ -209,7 +211,7 @@ def check_the_checks():
     graph = {"a/x": {"a/x_y"}, "a/x_y": {"a/x"}, "a/z": {"a/x", "b/q"}, "b/q": {"b/r"}, "b/r": {"a/z"}}
     found = circles(graph)
     assert found == [["a/x", "a/x_y"], ["a/z", "b/q", "b/r"]], found
-    assert FRAGMENT.search("/* Of a row: its sum. */") and FRAGMENT.search('"What is wrong"')
+    assert all(FRAGMENT.search("%sOf a row: its sum." % start) for start in ("/* ", '"', '"""', "    # "))
     assert not FRAGMENT.search("/* Offset of a row. */")
     assert is_header_with_parts(found[0]) and not is_header_with_parts(found[1])
 

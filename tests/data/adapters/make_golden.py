@@ -59,7 +59,7 @@ CASES = {
 
 
 def randomise(model, seed):
-    """What training would change: every tensor that peft saves."""
+    """Changes every tensor that peft saves, as training would."""
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad or "lora_" in name:
@@ -102,7 +102,7 @@ class Weights:
 
 
 def merge(weights, folder, model):
-    """What peft does, from the adapter's file alone."""
+    """Merges as peft does, from the adapter's file alone."""
     config = peft.LoraConfig.from_pretrained(folder)
     tensors = {name.removeprefix("base_model.model."): tensor.to(torch.float64)
                for name, tensor in load_file(os.path.join(folder, "adapter_model.safetensors")).items()}

@@ -45,7 +45,7 @@ PADDED = 3  # texts of one batch, so that they are padded
 
 
 class Comparison:
-    """What is compared of one model, and what was found wrong."""
+    """The comparisons of one model, and the faults that they found."""
     failures = 0
 
     def __init__(self, program, case, folder, rng):

@@ -220,7 +220,7 @@ def pipeline_scores(model, tokenizer, texts):
 
 
 def cross_encoder_scores(model, tokenizer):
-    """What sentence-transformers' CrossEncoder says of the pairs, in float32."""
+    """Scores of the pairs by sentence-transformers' CrossEncoder, in float32."""
     from sentence_transformers import CrossEncoder  # pylint: disable=import-outside-toplevel
     with tempfile.TemporaryDirectory() as folder:
         model.float().save_pretrained(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What make_golden.py and make_gguf.py write into GGUF files alike, as llama.cpp's converter does (needs gguf)."""
+"""Keys that make_golden.py and make_gguf.py write into GGUF files alike, as llama.cpp's converter does (needs gguf)."""
 import gguf
 
 TURNED = {"llama": {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}}  # rows in pairs that turn together

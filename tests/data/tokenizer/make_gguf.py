@@ -97,7 +97,7 @@ def golden_strings():
 
 
 def random_character(rng):
-    """Of any plane, assigned in Python's Unicode or never to be."""
+    """A character of any plane, assigned in Python's Unicode or never to be."""
     while True:
         low, high = rng.choice(((0, 0x250), (0, 0x3000), (0, 0xd800), (0xe000, 0x20000), (0x20000, 0x110000)))
         code = rng.randrange(low, high)

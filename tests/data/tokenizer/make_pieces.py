@@ -22,7 +22,7 @@ NORMAL, UNKNOWN, CONTROL = 1, 2, 3
 
 
 class Slow:
-    """What the converters ask of a tokenizer that reads the file itself."""
+    """The attributes that the converters ask of a tokenizer that reads the file itself."""
     vocab_file = os.path.join(OUT, "pieces", "sentencepiece.bpe.model")
 
     def __init__(self, begin, end):

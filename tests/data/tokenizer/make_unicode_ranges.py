@@ -21,7 +21,7 @@ def bert(**flags):
 
 
 def split_class(code, splitter=pre_tokenizers.BertPreTokenizer()):
-    """What the pre-tokenizer does with a character between two letters: "space", "punctuation" or "letter"."""
+    """How the pre-tokenizer treats a character between two letters: "space", "punctuation" or "letter"."""
     words = [word for word, _ in splitter.pre_tokenize_str("a" + chr(code) + "b")]
     return {("a", "b"): "space", ("a", chr(code), "b"): "punctuation", ("a" + chr(code) + "b",): "letter"}[tuple(words)]
 

@@ -119,7 +119,7 @@ def marian(create_tokenizer=unigram):
     return transformers.MarianMTModel(config)
 
 
-# What makes a model; its tokenizer; what texts begin with; the token that no text has.
+# The function that makes a model; its tokenizer; the tokens that texts begin with; the token that no text has.
 class TwoVocabularies(Pieces):
     """Marian whose texts have tokens of their own: target.spm and target_vocab.json, which alone `decode` knows."""
 
@@ -166,7 +166,7 @@ FAMILIES = {
     "marian_positions": (marian, unigram, [0], 0),
     "bart_rules": (bart, byte_level, [2, 0], None),
 }
-# What generation_config.json says beside tokens to begin and to end with.
+# Keys of generation_config.json beside the tokens to begin and to end with.
 RULES = {"bart_rules": {"suppress_tokens": [9, 17], "begin_suppress_tokens": [20, 38], "forced_eos_token_id": 2, "min_length": 6,
                         "no_repeat_ngram_size": 2}}
 
