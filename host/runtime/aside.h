@@ -10,9 +10,11 @@
 typedef struct clf_aside {
     struct clf_rehearsal *rehearsal;
     struct clf_recording *recording;
+    char *kernel_dump;
 } clf_aside;
 
 clf_aside clfi_aside_begin(clf_context *context);
+clf_aside clfi_aside_begin_undumped(clf_context *context); /* for kernels that no other compiler needs: CLF_KERNEL_DUMP leaves them out */
 void clfi_aside_end(clf_context *context, clf_aside aside);
 
 #endif

@@ -113,14 +113,10 @@ static double larger(double a, double b)
     return a < b ? b : a;
 }
 
-/* Aside, and without a copy of the kernels for other compilers. */
 static clf_status measure_aside(clf_context *context, double *out_multiply_adds, double *out_bytes)
 {
-    const clf_aside aside = clfi_aside_begin(context);
-    char *const dump = context->kernel_dump;
-    context->kernel_dump = NULL;
+    const clf_aside aside = clfi_aside_begin_undumped(context);
     const clf_status st = measure(context, out_multiply_adds, out_bytes);
-    context->kernel_dump = dump;
     clfi_aside_end(context, aside);
     return st;
 }

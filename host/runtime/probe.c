@@ -54,15 +54,11 @@ static clf_status run_case(clf_context *context, const clf_probe_case *probe, co
     return st;
 }
 
-/* Aside, and without a copy of the kernel for other compilers. */
 static clf_status run_probe(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, char text[TEXT_BYTES])
 {
-    const clf_aside aside = clfi_aside_begin(context);
-    char *const dump = context->kernel_dump;
+    const clf_aside aside = clfi_aside_begin_undumped(context);
     bool is_fine = false;
-    context->kernel_dump = NULL;
     const clf_status st = run_case(context, probe, run, &is_fine);
-    context->kernel_dump = dump;
     clfi_aside_end(context, aside);
     if (st == CLF_OK)
         snprintf(text, TEXT_BYTES, "%s", is_fine ? "yes" : wrong_numbers);
@@ -76,11 +72,9 @@ static clf_status run_probe(clf_context *context, const clf_probe_case *probe, c
 static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const clf_kept_key *key, char text[TEXT_BYTES])
 {
     const clf_kernel_spec *const spec = &run->spec;
-    const clf_aside aside = clfi_aside_begin(context);
-    char *const dump = context->kernel_dump;
+    const clf_aside aside = clfi_aside_begin_undumped(context);
     clf_build_job job = {.spec = spec, .key = key->program, .probe = (int)what};
     clf_program_state state = CLFI_PROGRAM_MISSING;
-    context->kernel_dump = NULL;
     clf_status st = clfi_program_find(context, spec, &state);
     if (st == CLF_OK && state == CLFI_PROGRAM_MISSING)
         st = clfi_programs_build(context, &spec, 1);
@@ -91,7 +85,6 @@ static clf_status run_apart(clf_context *context, clf_probe what, const clf_prob
         clfi_outside_build(context, &job, 1);
         pthread_mutex_unlock(&context->shared->lock);
     }
-    context->kernel_dump = dump;
     clfi_aside_end(context, aside);
     if (job.reason.length > 0)
         snprintf(text, TEXT_BYTES, "no: %s", job.reason.data);
