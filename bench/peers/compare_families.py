@@ -3,13 +3,14 @@
 """bench_encoder against ONNX Runtime's fused graph and OpenVINO (float32) on relatives of BERT, in turns.
 
 usage: compare_families.py [xlm-roberta] [mpnet] [roberta] [--bench build/bench/bench_encoder] [--cases 1x128,32x128] [--rounds 5]
-                           [--runs 3] [--threads 2] [--layers 12] [--turns] [-o result.json]
+                           [--runs 3] [--threads 2] [--size base|large] [--layers N] [--turns] [-o result.json]
 
-The networks have base size (12 layers of width 768) and random weights, made here by `transformers`, with a small vocabulary, which costs
-nobody anything. bench_encoder is verified against float64 before it is timed; the peers' mean of the last hidden states is compared with
-PyTorch's. In each round each side runs for about a second and --runs times at least, behind one run that is not counted (none with --runs
-1), in changing order. A ratio is the peer's median time over ours. With --turns a round begins with a line of standard input, so that
-another program decides when, and its times are printed. Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
+The networks have base size (12 layers of width 768) or large size (24 of 1,024: bge-m3 is an XLM-R of that size) and random weights. They
+are made here by `transformers`, with a small vocabulary, which costs nobody anything. bench_encoder is verified against float64 before it
+is timed; the peers' mean of the last hidden states is compared with PyTorch's. In each round each side runs for about a second and --runs
+times at least, behind one run that is not counted (none with --runs 1), in changing order. A ratio is the peer's median time over ours.
+With --turns a round begins with a line of standard input, so that another program decides when, and its times are printed.
+Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
 import argparse
 import json
 import os
@@ -35,15 +36,18 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tes
 KINDS = {"xlm-roberta": (transformers.XLMRobertaConfig, transformers.XLMRobertaModel),
          "roberta": (transformers.RobertaConfig, transformers.RobertaModel),
          "mpnet": (transformers.MPNetConfig, transformers.MPNetModel)}
+SIZES = {"base": (12, 768, 12, 3072), "large": (24, 1024, 16, 4096)}  # layers, width, heads, hidden features of a feed-forward
 VOCABULARY = 4000
 
 
-def make_model(kind, layers, directory):
+def make_model(kind, options, directory):
     """A directory as it is downloaded, and the PyTorch model."""
     torch.manual_seed(1)
     make_config, make = KINDS[kind]
-    config = make_config(vocab_size=VOCABULARY, num_hidden_layers=layers, max_position_embeddings=514, type_vocab_size=1,
-                         layer_norm_eps=1e-5)
+    layers, width, heads, hidden = SIZES[options.size]
+    positions = max(514, 2 + max(int(case.split("x")[1]) for case in options.cases.split(",")))
+    config = make_config(vocab_size=VOCABULARY, num_hidden_layers=options.layers or layers, hidden_size=width, num_attention_heads=heads,
+                         intermediate_size=hidden, max_position_embeddings=positions, type_vocab_size=1, layer_norm_eps=1e-5)
     model = make(config, add_pooling_layer=False).eval()
     for name, parameter in model.named_parameters():  # the first weights of a training have no biases
         if name.endswith("bias"):
@@ -142,7 +146,8 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--turns", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--size", choices=SIZES, default="base")
+    parser.add_argument("--layers", type=int, default=0)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
     options.environment = affinity.take(options.threads)
@@ -153,7 +158,7 @@ def main():
     for kind in options.kinds:
         with tempfile.TemporaryDirectory() as directory:
             options.model = directory
-            model = make_model(kind, options.layers, directory)
+            model = make_model(kind, options, directory)
             sides = {"ONNX Runtime": Runtime(directory, options.threads), "OpenVINO": Vino(directory, options.threads)}
             cases += compare(options, kind, directory, sides, model)
     if options.output:
