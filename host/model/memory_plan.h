@@ -7,19 +7,19 @@
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
-/* The weights whose pages the device uses where the file is mapped count like the others. Every tensor of two axes counts as a matrix. */
+/* Weights whose pages the device uses in place in the mapped file count like the others. Every tensor of two axes counts as a matrix. */
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
                                  const clf_model_params *params);
 
 /* The same plan for another number of texts that run together. */
 clf_memory_plan clfi_memory_plan_for(const clf_context *context, const clf_memory_plan *plan, uint64_t sequences);
 
-/* OUT_OF_MEMORY with the numbers, and with what would fit: the weights do not fit the device, or of a decoder not scratch and the shortest
- * cache beside them. An encoder's scratch does not count: callers may ask for smaller batches. */
+/* OUT_OF_MEMORY, with the numbers and with what would fit: the device has no room for the weights, or for a decoder's scratch and shortest
+ * cache beside them. An encoder's scratch does not count, because callers may ask for smaller batches. */
 clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_plan *plan);
 
-/* OUT_OF_MEMORY: so many tokens, of all texts together, do not fit beside weights and scratch; the message names how many do, and what
- * would make more fit. */
+/* OUT_OF_MEMORY: the device has no room for the keys and values of `tokens` tokens, of all texts together, beside weights and scratch. The
+ * message names how many have room, and what would make room for more. */
 clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_memory_plan *plan, uint64_t tokens);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading a network: roles to names, fused tensors to their parts, linears packed, small tables kept as they are. */
+/* Loads a network's weights from a checkpoint. The name map says which tensor has a role's matrix (query, key, feed-forward ...). Matrices of
+ * linear layers are packed for the engine that multiplies them; norms, biases and tables stay as they are stored. */
 #include "model/network_load.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct loader {
     clf_network *made;
 } loader;
 
-/* One side of the network: a stack with its names. */
+/* The encoder or the decoder: its names in the checkpoint, its configuration, and the stack that is filled. */
 typedef struct side {
     const clf_weight_name *names;
     const clf_stack_config *config;
@@ -52,50 +53,64 @@ static clf_status need(const loader *l, const clf_weight_name *rows, clf_weight_
     return CLF_OK;
 }
 
-/* The stored tensor seen as the network has it: [dim[0], ...]. is_matrix: of a linear layer or a table of tokens,
- * where it has rank 2. */
+/* The shape in which the checkpoint stores a tensor that the network has as [dim[0], ...]; its rank. */
+static int stored_shape(clf_stored stored, int rank, const int64_t *dim, int64_t out[CLF_MAX_RANK])
+{
+    out[0] = dim[0];
+    out[1] = rank > 1 ? dim[1] : 0;
+    if (stored == CLF_STORED_TRANSPOSED && rank == 2) {
+        out[0] = dim[1];
+        out[1] = dim[0];
+    } else if (stored == CLF_STORED_ROW) {
+        out[0] = 1;
+        out[1] = dim[0];
+        return 2;
+    } else if (stored == CLF_STORED_MIDDLE_ONE) {
+        out[1] = 1;
+        out[2] = dim[1];
+        return 3;
+    }
+    return rank;
+}
+
+/* Changes views of the stored tensor into those that the network has, without a copy. */
+static clf_status take_network_shape(const loader *l, clf_stored stored, const char *name, int rank, const int64_t *dim,
+                                     clf_row_blocks *blocks)
+{
+    clf_view *first = &blocks->view[0];
+    if (stored == CLF_STORED_TRANSPOSED && rank == 2) {
+        if (blocks->count != 1)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: it is stored transposed and larger than the device's largest allocation of %llu bytes", name,
+                     (unsigned long long)l->context->device.caps.max_allocation_bytes);
+        first->dim[0] = dim[0];
+        first->dim[1] = dim[1];
+        first->stride[1] = first->stride[0];
+        first->stride[0] = 1;
+    } else if (stored == CLF_STORED_ROW && blocks->count == 1) {
+        *first = clfi_view_dense(first->buffer, first->dtype, first->offset, 1, dim);
+    } else if (stored == CLF_STORED_MIDDLE_ONE) {
+        for (int i = 0; i < blocks->count; i++) {
+            clf_view *v = &blocks->view[i];
+            *v = clfi_view_dense(v->buffer, v->dtype, v->offset, 2, (int64_t[]){v->dim[0], dim[1]});
+        }
+    }
+    return CLF_OK;
+}
+
+/* Loads a stored tensor as the network has it: [dim[0], ...]. is_matrix: with rank 2 it is a linear layer's or a table of tokens. */
 static clf_status load(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
                        bool is_matrix, clf_row_blocks *out)
 {
     char name[NAME_BYTES];
-    full_name(l, row, layer, suffix, name);
-    int64_t stored[CLF_MAX_RANK] = {dim[0], rank > 1 ? dim[1] : 0};
-    int stored_rank = rank;
-    if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
-        stored[0] = dim[1];
-        stored[1] = dim[0];
-    } else if (row->stored == CLF_STORED_ROW) {
-        stored_rank = 2;
-        stored[0] = 1;
-        stored[1] = dim[0];
-    } else if (row->stored == CLF_STORED_MIDDLE_ONE) {
-        stored_rank = 3;
-        stored[1] = 1;
-        stored[2] = dim[1];
-    }
+    int64_t stored[CLF_MAX_RANK];
     clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
     const clf_weight_use use = !is_matrix || rank != 2           ? CLFI_WEIGHT_KEPT
                                : row->stored == CLF_STORED_PLAIN ? CLFI_WEIGHT_PLAIN
                                                                  : CLFI_WEIGHT_MATRIX;
+    full_name(l, row, layer, suffix, name);
+    const int stored_rank = stored_shape(row->stored, rank, dim, stored);
     CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored, use, &blocks));
-    clf_status st = CLF_OK;
-    if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
-        if (blocks.count != 1)
-            st = clfi_fail(CLF_UNSUPPORTED, "%s: it is stored transposed and larger than the device's largest allocation of %llu bytes",
-                           name, (unsigned long long)l->context->device.caps.max_allocation_bytes);
-        else {
-            blocks.view[0].dim[0] = dim[0];
-            blocks.view[0].dim[1] = dim[1];
-            blocks.view[0].stride[1] = blocks.view[0].stride[0];
-            blocks.view[0].stride[0] = 1;
-        }
-    } else if (row->stored == CLF_STORED_ROW && blocks.count == 1) {
-        blocks.view[0] = clfi_view_dense(blocks.view[0].buffer, blocks.view[0].dtype, blocks.view[0].offset, 1, dim);
-    } else if (row->stored == CLF_STORED_MIDDLE_ONE) {
-        for (int i = 0; i < blocks.count; i++)
-            blocks.view[i] = clfi_view_dense(blocks.view[i].buffer, blocks.view[i].dtype, blocks.view[i].offset, 2,
-                                             (int64_t[]){blocks.view[i].dim[0], dim[1]});
-    }
+    const clf_status st = take_network_shape(l, row->stored, name, rank, dim, &blocks);
     if (st != CLF_OK) {
         clfi_row_blocks_clear(&blocks);
         return st;
@@ -124,7 +139,7 @@ static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t
     return st;
 }
 
-/* Gains as scale * (gamma + offset), in f32. */
+/* Replaces the gains of a norm by scale * (gamma + offset), in f32. */
 static clf_status change_gamma(const loader *l, float scale, float offset, clf_view *gamma)
 {
     const size_t count = (size_t)gamma->dim[0], bytes = count * sizeof(float);
@@ -164,7 +179,7 @@ static clf_status load_norm(const loader *l, const clf_weight_name *rows, clf_we
     return CLF_OK;
 }
 
-/* The roles' places; neighbours in one tensor are one part. */
+/* Finds where the roles' matrices are stored. Roles whose rows follow each other in one tensor share a part. */
 static clf_status find_parts(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count, clf_weight_part *parts,
                              int *out_count)
 {
@@ -194,7 +209,8 @@ static clf_status load_part(const loader *l, const clf_weight_part *p, int64_t l
     return st;
 }
 
-/* Before a matrix of the first layer is packed, on a device that was not measured: its product decides which engine packs such ones. */
+/* Times the product with a matrix of the first layer before the matrix is packed, on a GPU that nobody tuned: the faster engine packs all
+ * matrices of that shape. */
 static void measure_product(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count,
                             const clf_row_blocks *weight)
 {
@@ -205,7 +221,7 @@ static void measure_product(const loader *l, const side *s, int64_t layer, const
         clfi_first_use(l->context, rows, clfi_weight_columns(s->config, layer, roles[0]));
 }
 
-/* Matrices of the roles side by side, packed. */
+/* Loads the roles' matrices as one linear layer, whose outputs stand side by side, and packs it. */
 static clf_status load_linear(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int role_count, clf_linear **out)
 {
     clf_row_blocks weights[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT};
@@ -278,7 +294,7 @@ static clf_status load_layer(const loader *l, const side *s, int64_t i, clf_laye
     return CLF_OK;
 }
 
-/* The buckets' biases by distance: table[h, R + e] for keys e places after the query. */
+/* Writes the biases of the buckets into a table by distance: table[h, R + e] is for keys e places after the query. */
 static void spread_buckets(const clf_stack_config *config, const float *buckets, float *table)
 {
     const int64_t heads = config->attention.heads, reach = config->buckets.max_distance, columns = 2 * reach + 1;
@@ -345,7 +361,7 @@ static clf_status load_stack(const loader *l, const side *s, const clf_embedding
     return config->has_final_norm ? load_norm(l, s->names, CLF_WEIGHT_FINAL_NORM, 0, config, &s->stack->final_norm) : CLF_OK;
 }
 
-/* The sinusoidal table, computed in double. */
+/* Computes the sinusoidal table, in double. */
 static clf_status make_sinusoids(const loader *l, const clf_embedding_config *config, int64_t width, clf_view *view)
 {
     const int64_t dim[2] = {config->max_positions, width};
@@ -367,7 +383,8 @@ static clf_status make_sinusoids(const loader *l, const clf_embedding_config *co
     return clfi_network_keep(l->made, buffer);
 }
 
-/* Position p is row p + offset of the stored table; with skips_padding the row before comes along. */
+/* Loads the rows of the stored table that positions have: position p is row p + offset. With skips_padding the view begins a row earlier,
+ * at that of padding. */
 static clf_status load_positions(const loader *l, const side *s, const clf_embedding_config *config, clf_view *view)
 {
     const int64_t c = s->config->width, offset = config->position_offset;
@@ -380,13 +397,13 @@ static clf_status load_positions(const loader *l, const side *s, const clf_embed
     return CLF_OK;
 }
 
-/* One tensor, or two with the same bits. */
+/* Whether two names are one tensor, or two with the same bits. */
 static bool is_one(const loader *l, const char *name, const char *other)
 {
     return strcmp(name, other) == 0 || (l->source->is_copy && l->source->is_copy(l->source->user, name, other));
 }
 
-/* The side's table, or a tied generator's where the file has that alone. */
+/* Finds the side's table of tokens. If the file has only the tied generator's matrix, that is the table. */
 static clf_status need_tokens(const loader *l, const side *s, const clf_weight_name **out)
 {
     const clf_weight_name *generator = find(l, l->names->head, CLF_WEIGHT_GENERATOR, 0);
@@ -396,7 +413,7 @@ static clf_status need_tokens(const loader *l, const side *s, const clf_weight_n
     return CLF_OK;
 }
 
-/* A table that both sides have is held once. */
+/* Loads the side's table of tokens, or shares the rows of `held`, the other side's, if both are the same. */
 static clf_status load_tokens(const loader *l, const side *s, const side *other, const clf_embedding_config *config,
                               const clf_token_embedding *held, clf_row_blocks *out)
 {
@@ -434,7 +451,7 @@ static clf_status load_embedding(const loader *l, const side *s, const side *oth
     return config->has_norm ? load_norm(l, s->names, CLF_WEIGHT_EMBEDDING_NORM, 0, s->config, &out->norm) : CLF_OK;
 }
 
-/* One matrix, whose packed copy is there when the weights may go. */
+/* Makes a linear layer of one matrix. A packed copy is complete on return, so that the caller may free the weights. */
 static clf_status make_linear(const loader *l, const clf_row_blocks *weight, const clf_row_blocks *bias, clf_linear **out)
 {
     CLF_TRY(clfi_linear_create_blocks(l->context, 1, weight, bias, out));
@@ -473,7 +490,7 @@ done:
     return st;
 }
 
-/* A matrix of the head with its bias. */
+/* Loads a matrix of the classification head with its bias, if it has one. */
 static clf_status load_head_linear(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t out_features,
                                    int64_t in_features, clf_linear **out)
 {

@@ -10,12 +10,12 @@
 struct clf_session {
     clf_model *model;     /* a reference */
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
-    uint32_t opening;     /* of the context (context->openings) that what follows was made at */
+    uint32_t opening;     /* context->openings when the members below were made */
     clf_packer packer;
     clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
-    bool is_rehearsed;                 /* no kernel was compiled for the last pass */
+    bool is_rehearsed;                 /* the last pass had to compile no kernel */
     struct clf_decode_batch *decoding; /* made when text is first generated */
-    bool is_decoding_rehearsed;        /* the kernels of its passes are known */
+    bool is_decoding_rehearsed;        /* the kernels of its passes are built */
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Transformer layers and stacks of them (Vaswani et al. 2017; pre-norm: Xiong et al. 2020), of any kind that a clf_stack_config describes.
- * What encoders and decoders share; how queries meet keys is the pass's business, so that packed sequences, cached decoding and dense
- * batches with masks run through the same layers. */
+ * Encoders and decoders share them. A pass (clf_layer_pass) computes the attention between queries and keys, so that packed sequences, cached
+ * decoding and dense batches with masks run through the same layers. */
 #ifndef CLFI_NN_LAYER_H
 #define CLFI_NN_LAYER_H
 
@@ -16,7 +16,7 @@ typedef struct clf_attention_shape {
     bool is_causal;           /* query i uses keys j <= i of its sequence; for stacks that run without a pass of their own rules */
     int32_t window;           /* above 0: only keys with |i - j| < window; 0: all */
     float soft_cap;           /* above 0: scores s become cap tanh(s / cap); only where keys are cached */
-    clf_rotary rotary;        /* turns queries and keys; base 0: none */
+    clf_rotary rotary;        /* rotary encoding of queries and keys; base 0: none */
 } clf_attention_shape;
 
 /* A bias of the scores for each head and bucket of distances (Raffel et al. 2020, section 2.1), one table for all layers; without
@@ -108,7 +108,7 @@ int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal
 /* Scale of a layer's scores. */
 float clfi_stack_scale(const clf_stack_config *config, int64_t layer);
 
-/* How queries meet keys in one run over T rows. Both functions write the mixed values to out [T,H,D], dense. */
+/* Computes attention in one run over T rows. Both functions write the weighted sums of values to out [T,H,D], dense. */
 typedef struct clf_layer_pass clf_layer_pass;
 struct clf_layer_pass {
     /* q [H,T,D], k, v [G,T,D]: this layer's projections of the rows. */
@@ -118,7 +118,7 @@ struct clf_layer_pass {
     clf_status (*source)(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                          const clf_view *out);
     const void *user;
-    const clf_view *positions; /* i32 [T]: of the rows in their sequences; NULL where no layer turns by them */
+    const clf_view *positions; /* i32 [T]: position of each row in its sequence; NULL where no layer has a rotary encoding */
 };
 
 /* Points of a layer at which an observer can read, and change, values while it runs. */
