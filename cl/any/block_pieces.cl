@@ -119,9 +119,9 @@ inline block_piece read_piece(__global const uchar *block, uint part)
     return piece;
 }
 
-/* sum_i x[i] (byte_i - ZERO). A byte becomes a float without a conversion, of which GPUs make few at a time: with the exponent of 2^23 its
- * bits are 2^23 + byte, and those of the byte above it 2^23 + 256 byte. A subtraction takes away what is too much, without rounding.
- * exponent: the bits of 2^23, as a number that the compiler does not know: two constants would take NVIDIA's two instructions. */
+/* sum_i x[i] (byte_i - ZERO). A byte becomes a float without a conversion, because GPUs make few conversions at a time. With the exponent
+ * of 2^23 its bits are 2^23 + byte, and those of the byte above it 2^23 + 256 byte. A subtraction takes away what is too much, without
+ * rounding. exponent: the bits of 2^23, as a number that the compiler does not know: two constants would take NVIDIA's two instructions. */
 #define BYTES_ZERO (BLOCKS == BLOCKS_Q8_0 ? 128 : ZERO)
 #define LOWER_BYTE(word) (as_float((word) & INTEGER_BITS | exponent) - (8388608.0f + BYTES_ZERO))
 #define UPPER_BYTE(word) (as_float((word) & INTEGER_BITS << 8 | exponent) - (8388608.0f + 256 * BYTES_ZERO))

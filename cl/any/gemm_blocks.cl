@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of few rows with quantised weights as they are stored: LANES items of a work-group for COLUMNS columns of the result, which take
- * the pieces of the weight's rows in turn (block_pieces.cl), and one reduction at the end. Columns of an item share its reads of A.
+/* Products of few rows with quantised weights as they are stored. LANES items of a work-group make COLUMNS columns of the result. They take
+ * the pieces of the weight's rows in turn (block_pieces.cl), with one reduction at the end. Columns of an item share its reads of A.
  * A_READS (wide_loads.cl): of A. IS_GATED: a second weight of the same type, and c = f(alpha a b + bias) * (a gate) without a residual. */
 #include "wide_loads.cl"
 #include "block_pieces.cl"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions in place: pair i of a row at position p turns by the angle p w_i. Cosine and sine of p = FINE a + b come from those of
- * FINE a and b, which two short tables hold, so that no angle is ever rounded: cos(x + y) = cos x cos y - sin x sin y. */
+/* Rotary positions in place: pair i of a row at position p turns by the angle p w_i. No angle is ever rounded. Cosine and sine of p = FINE
+ * a + b come from those of FINE a and b, which two short tables hold. They are joined by cos(x + y) = cos x cos y - sin x sin y. */
 #if !defined PAIRS || !defined ITEM_PAIRS
 #error "PAIRS: turned pairs of a head; ITEM_PAIRS: those of one work-item"
 #endif

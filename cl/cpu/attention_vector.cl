@@ -3,7 +3,7 @@
  *
  * With queries in lanes the softmax needs no horizontal operation, and both products become outer products of a scalar (an element of k or
  * v) with vectors that stay in registers. Per block of keys: scores^T = K Q^T, running maximum, exponentials, out^T = out^T alpha + V^T
- * P^T. The inner kernels are unrolled by text (STEP keys or STEP columns of v at a time): compilers that ignore unroll hints then still
+ * P^T. The inner kernels are unrolled by text (STEP keys or STEP columns of v at a time). Compilers that ignore unroll hints then still
  * keep the accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
 #include "transpose.cl"
 #include "prefetch.cl"

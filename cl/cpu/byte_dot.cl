@@ -4,7 +4,7 @@
  * checks the sums as they are written out.
  *
  * dot_bytes takes any bytes. With IS_NARROW_DOT, where the processor has AVX2 but no AVX512-VNNI, the products of two bytes are added in 16
- * bits: add_pairs adds them to sums of pairs, which the caller keeps below 2^15, and sum_pairs turns these into sums of four. */
+ * bits. add_pairs adds them to sums of pairs, which the caller keeps below 2^15, and sum_pairs turns these into sums of four. */
 #ifndef IS_NARROW_DOT
 #error "IS_NARROW_DOT: 0 or 1, sums of 16 bits (VPMADDUBSW) instead of 32 (VPDPBUSD)"
 #endif

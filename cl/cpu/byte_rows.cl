@@ -4,9 +4,9 @@
  * power of two that gives the largest |x| 29 or 30 bits, so that only columns below 2^-6 of it lose any bits; q is four signed bytes.
  * Each byte has a plane of its own, the highest bytes first.
  *
- * A group's SCALE_WORDS words lie in an array of their own: scale, scale times the sum of q, and what the sums of the products begin
- * with, -zero times the sum of q, of the lower 16 columns and of the upper ones; of all of them in the first where IS_JOINED. With BYTES 4
- * these two follow for the upper 16 bits of q, and then for the lower ones.
+ * A group's SCALE_WORDS words lie in an array of their own: scale, scale times the sum of q, and two start values of the products' sums.
+ * These are -zero times the sum of q, one over the lower 16 columns and one over the upper; with IS_JOINED the first is over all 32. With
+ * BYTES 4 these two follow for the upper 16 bits of q, and then for the lower ones.
  *
  * A number that is not finite has no such form: its group's scale is NaN, and so are the products. With BYTES 1 and 2, a group becomes
  * zeros if all its numbers are below SMALLEST. A work-item takes a group. */

@@ -4,8 +4,8 @@
  * where its queries see the same rows, as those of a prompt do. Blocks begin at multiples of WIDTH keys, whatever a query's first key, so
  * that queries whose windows begin one after another share them, and a column's numbers are those that it has alone.
  *
- * IS_SPLIT: a query's keys lie in parts, each a work-item's, so that no unit of the device waits where queries are few; each leaves mixed
- * values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
+ * IS_SPLIT: a query's keys lie in parts, each a work-item's, so that no unit of the device waits where queries are few. Each part leaves
+ * mixed values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
 #include "cached_attention.cl"
 #include "unroll.cl"
 #include "lane_max.cl"
@@ -50,7 +50,7 @@ typedef struct query_state {
 } query_state;
 
 /* The online softmax of a block of `count` keys from `begin` on: a column's scores, lane j of which is the sum of products[j], become
- * weights; alpha is what the mixed values of the blocks before are multiplied with. last: the place of the query. */
+ * weights. The mixed values of the blocks before are multiplied with alpha. last: the place of the query. */
 inline float weigh_block(query_state *state, const floatv *products, float *scores, const cached_layout *at, int h, int begin, int count,
                          int last, __global const float *bias, float cap)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of rows of integers of BYTES bytes (byte_rows.cl) with quantised weights in bundles: sums of integers over a group of 32
- * columns, which is what the scales of the weight and those of the row are good for.
+/* Products of rows of integers of BYTES bytes (byte_rows.cl) with quantised weights in bundles. Integers are summed over a group of 32
+ * columns, because the scales of the weight and of the row hold that long.
  *
- * Of a row r of the weight and a row of A over one group: s (start + sum_j w[r,j] q[j]) d[r] + m[r] (s sum_j q[j]), where w is stored
- * without sign, start takes what that adds, s is A's scale, d and m the weight's. */
+ * A row r of the weight and a row of A give over one group s (start + sum_j w[r,j] q[j]) d[r] + m[r] (s sum_j q[j]). s is A's scale, d and
+ * m are the weight's. w is stored without sign, and start takes off what that adds. */
 #include "bundle_tile.cl"
 #include "byte_dot.cl"
 #include "item.cl"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of many rows with quantised weights in bundles, as they are stored: each weight becomes a float, d q + m, once for the ROWS rows
+/* Products of many rows with quantised weights in bundles, as they are stored. Each weight becomes a float, d q + m, once for the ROWS rows
  * of a tile, whose sums are all in registers. a holds rows in panels, [panel][k][ROWS], zeros behind the last row (gemm_pack_lines.cl). */
 #include "bundle_tile.cl"
 #include "group_weights.cl"

@@ -4,12 +4,12 @@
  *
  * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read
  * where it is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
- * block: BLOCK_COLS columns of all its rows in turn, so that this piece of B comes from the second-level cache after its first use, and
- * for BLOCK_K of k, so that a piece of A is read from the first-level cache after its first use, wherever it lies. The last tiles start at
- * m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies there and are not
- * stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. FOLD 2: WIDTH / 2
- * batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the kernel is rows 2r and 2r + 1 of
- * the matrix. */
+ * block. It takes BLOCK_COLS columns of all its rows in turn, so that this piece of B comes from the second-level cache after its first
+ * use. It takes BLOCK_K of k at a time, so that a piece of A comes from the first-level cache after its first use, wherever it lies. The
+ * last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies
+ * there and are not stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. FOLD
+ * 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C. Row r of the kernel is rows 2r and
+ * 2r + 1 of the matrix. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
 #include "unroll.cl"

@@ -3,12 +3,12 @@
  *
  * b is [panel][k][VECTORS * WIDTH], zero-padded in n; a is f32 with k contiguous and is read in place, one broadcast per row and k. The
  * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
- * be c). Tiles run in super-blocks of super_rows row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
- * in the second-level cache, and a panel of B is fetched once per super-block (Goto & van de Geijn 2008 keep the same two operands near;
- * without their blocking of k, because a panel of usual k fits). While the row tiles of a super-block go over one panel, each asks for its
- * part of the panel behind it, which comes next: without that the first of them waits for memory. Of a wide panel two row tiles have more
- * than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and vectors are
- * unrolled as text: named elements of `sum` become registers. */
+ * be c). Tiles run in super-blocks of super_rows row tiles, inside one panel by panel with the row tile fastest. So a super-block of A
+ * stays in the second-level cache, and a panel of B is fetched once per super-block. Goto & van de Geijn 2008 keep the same two operands
+ * near; their blocking of k is left out, because a panel of usual k fits. While the row tiles of a super-block go over one panel, each asks
+ * for its part of the panel behind it, which comes next: without that the first of them waits for memory. Of a wide panel two row tiles
+ * have more than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and
+ * vectors are unrolled as text: named elements of `sum` become registers. */
 #include "vector.cl"
 #include "result_parts.cl"
 #include "gemm_common.cl"

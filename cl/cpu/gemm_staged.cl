@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for CPU devices where A or C has its batches side by side (heads innermost, as in "ijbh,jbhd->ibhd" and "nihd,njhd->nijh") while B
- * and the other one do not: one matrix after the other in the tiles of gemm_packed, LANES batches per work-item, whose scattered operand
- * passes through private memory.
+/* GEMM for CPU devices where A or C has its batches side by side while B and the other one do not (heads innermost, as in "ijbh,jbhd->ibhd"
+ * and "nihd,njhd->nijh"). It makes one matrix after the other in the tiles of gemm_packed, LANES batches per work-item. The scattered
+ * operand passes through private memory.
  *
- * An A of that form is staged BLOCK_K of k at a time as vectors of its batches, so that every line of it is fetched once and each batch
- * then reads its own element of the first-level cache. Results of such a C are kept until all batches of the tile are done, then turned
- * in registers and written as vectors of batches. A work-item has TILES tiles of rows, which take turns for every near_k of k where B of
- * all its batches would not stay in the second-level cache. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last tile of
- * rows starts at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, inside one panel by
- * panel; near blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
+ * An A of that form is staged BLOCK_K of k at a time as vectors of its batches. So every line of it is fetched once, and each batch then
+ * reads its own element from the first-level cache. Results of such a C are kept until all batches of the tile are done, then turned in
+ * registers and written as vectors of batches. A work-item has TILES tiles of rows, which take turns for every near_k of k where B of all
+ * its batches would not stay in the second-level cache. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last tile of rows
+ * starts at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, inside one panel by panel;
+ * near blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
 #include "unroll.cl"

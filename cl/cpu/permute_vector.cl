@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Permutations that exchange the contiguous axis, on CPUs: out[outer, p, q] = in[outer, q, p] with p contiguous in `in` and q contiguous in
- * `out`, in tiles of WIDTH x WIDTH in registers, whole lines read and written. */
+ * `out`. Tiles of WIDTH x WIDTH are in registers, and whole lines are read and written. */
 #include "transpose.cl"
 #include "permute_outer.cl"
 

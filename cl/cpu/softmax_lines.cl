@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax for CPU devices along an axis whose keys are apart, while rows lie next to each other: vector lanes are rows (columns of a line),
- * so nothing is ever summed over lanes. A work-item takes a block of columns twice: for the maximum and the sum, KEYS keys at a time in
- * registers, what was summed before rescaled where the maximum rises (Milakov & Gimelshein 2018); then for the weights. */
+ * so nothing is ever summed over lanes. A work-item reads a block of columns twice. The first time it forms the maximum and the sum, KEYS
+ * keys at a time in registers, and rescales the sum where the maximum rises (Milakov & Gimelshein 2018). The second time it writes the
+ * weights. */
 #include "softmax_vector_row.cl"
 
 #if !defined(MASK_COLUMN) || !defined(PADDING_COLUMN) || !defined(ATTENTION_COLUMN) || !defined(BIAS_COLUMN)

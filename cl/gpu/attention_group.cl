@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused attention for GPUs: a work-group has TILE queries of a head and goes through the keys in blocks of KEY_BLOCK. Both products are
- * tiles in registers, as in gemm_tiled.cl: scores = Q K^T (4 ROW_VECTORS queries x 4 KEY_VECTORS keys of an item), through local memory as
- * weights, and result += P V (4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns). Vectors run along the queries, so that maxima, sums
- * and factors of rows are vectors as well; an item's next vector of queries, keys or columns is a whole group's width away, so that
- * neighbours read neighbouring words.
+ * tiles in registers, as in gemm_tiled.cl. scores = Q K^T is 4 ROW_VECTORS queries x 4 KEY_VECTORS keys of an item; the weights made of
+ * them go through local memory. result += P V is 4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns. Vectors run along the queries, so that
+ * maxima, sums and factors of rows are vectors as well. An item's next vector of queries, keys or columns is a whole group's width away, so
+ * that neighbours read neighbouring words.
  *
  * - One exponential per score; the running maximum of a row is that of the whole block.
- * - KEY_HALVES 2: half of the items take half of the keys of the second product for all columns, so that an item has twice the columns
- *   (ITEMS_C items go along them) and reads less of local memory for each multiply-add; the halves are added once, in the end.
+ * - KEY_HALVES 2: half of the items take half of the keys of the second product for all columns. So an item has twice the columns (ITEMS_C
+ *   items go along them) and reads less of local memory for each multiply-add. The halves are added once, in the end.
  * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
  *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */

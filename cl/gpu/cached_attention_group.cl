@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: its items take a key each, then columns of the head.
- * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT): each group writes its unnormalised mix
- * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read
- * four at a time where their rows are aligned to four elements, and eight rows of values are under way at once.
- * A block's table of rows is read during the block before it. */
+ * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT). Each group writes its unnormalised mix
+ * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read four
+ * at a time where their rows are aligned to four elements, and eight rows of values are under way at once. A block's table of rows is read
+ * during the block before it. */
 #include "cached_attention.cl"
 #include "row_sum.cl"
 #include "wide_loads.cl"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM on a matrix unit (matrix_unit.cl). A group of WAVES_M x WAVES_N waves, each with BLOCKS_M x BLOCKS_N blocks of 16 x 16 results, goes
- * through k in slices of SLICE, which lie in local memory as blocks of 16-bit numbers in the unit's order.
+/* GEMM on a matrix unit (matrix_unit.cl). A group has WAVES_M x WAVES_N waves, each with BLOCKS_M x BLOCKS_N blocks of 16 x 16 results. It
+ * goes through k in slices of SLICE, which lie in local memory as blocks of 16-bit numbers in the unit's order.
  *
  * - A_PARTS, B_PARTS: 16-bit numbers whose sum stands for an element of the operand: 1 (rounded) or 2. The product of two second parts is
  *   left out. Error of a sum of products with one part each: 2^-7 of the sum of their sizes at most (of bfloat16; 2^-10 of float16), with

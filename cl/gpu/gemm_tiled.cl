@@ -10,9 +10,9 @@
  * - IS_SPLIT: few results and a long k. Group 2 counts batches, then parts of k_part of k; c gets the sums of each part, part_stride
  *   apart.
  * - IS_HALF: operands are rounded to half precision, and so are their products and the sums of up to eight of them, in two chains of
- *   multiply-adds; these sums are added up as floats. Error of a sum of products, beside float's: 7 x 2^-11 of the sum of their sizes
- *   (operands 2, a chain 4, both chains 1), and for each product 2^-25 (|a| + |b| + 1), where anything is below 2^-14. A sum with anything
- *   infinite on the way, as numbers from 65520 on are, is NaN: its sign would say nothing. */
+ *   multiply-adds; these sums are added up as floats. Beside float's error a sum of products errs by 7 x 2^-11 of the sum of their
+ *   sizes (operands 2, a chain 4, both chains 1). Each product where anything is below 2^-14 adds 2^-25 (|a| + |b| + 1). A sum with
+ *   anything infinite on the way, as numbers from 65520 on are, is NaN: its sign would say nothing. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
 #include "half_four.cl"

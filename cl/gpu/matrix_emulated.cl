@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction of each matrix unit in ordinary arithmetic, for tests on devices without one: every lane puts its registers into two
- * matrices in local memory, at the rows, columns and k that the vendor documents for them, and forms its own results.
- * Sources: PTX ISA ("Matrix fragments for mma.m16n8k16", "... m16n8k8"); ISA guides of RDNA 3 (7.9), RDNA 4 (7.12) and CDNA 3 (7);
+/* The instruction of each matrix unit in ordinary arithmetic, for tests on devices without one. Every lane puts its registers into two
+ * matrices in local memory, at the rows, columns and k that the vendor documents for them, and forms its own results. Sources: PTX ISA
+ * ("Matrix fragments for mma.m16n8k16", "... m16n8k8"); ISA guides of RDNA 3 (7.9), RDNA 4 (7.12) and CDNA 3 (7);
  * cl_intel_subgroup_matrix_multiply_accumulate. */
 #include "matrix_unit.cl"
 

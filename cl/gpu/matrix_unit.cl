@@ -187,11 +187,12 @@ static inline uint4 rests_of(uint4 pairs, float4 first, float4 second)
 }
 
 /* --- the order of a block in memory --------------------------------------------------------------------------------------------------
+ *
  * NVIDIA: a lane of group g = lane / 4 and place t = lane % 4 holds pairs t and t + 4 of lines g and g + 8. The order of k is free where
  * both operands share it, so these pairs are called 2t and 2t + 1 here and four neighbours stay together. Words stand in the order of the
- * instruction's registers, which have to be neighbours: of A line g, g + 8, then the second pair of both; of B both pairs of line g, then
- * those of line g + 8. AMD: a lane holds all, half or a quarter of the pairs of line lane % 16. Intel: of A whole rows, of B the pairs of
- * the lane's column. */
+ * instruction's registers, which have to be neighbours. A block of A has line g, g + 8, then the second pair of both. A block of B has both
+ * pairs of line g, then those of line g + 8. AMD: a lane holds all, half or a quarter of the pairs of line lane % 16. Intel: of A whole
+ * rows, of B the pairs of the lane's column. */
 
 /* Elements go into a block by eights, two fours of neighbours in k, as they can be stored together: four t is elements 4t to 4t + 3 of a
  * line. The second four of eight `at` (below 32) of a block lies SECOND_LINE lines and SECOND_T fours behind the first one. */

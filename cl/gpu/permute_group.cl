@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Permutations that exchange the contiguous axis, on GPUs: out[outer, p, q] = in[outer, q, p] with p contiguous in `in` and q contiguous in
- * `out`, in tiles of TILE x TILE through local memory, so that neighbouring work-items read and write neighbouring elements. */
+ * `out`. Tiles of TILE x TILE go through local memory, so that neighbouring work-items read and write neighbouring elements. */
 #include "types.cl"
 #include "permute_outer.cl"
 

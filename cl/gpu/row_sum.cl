@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over a row: by the tree of row_reduce.cl, or, where a row is a work-group's and the device has sub-groups that a probe found right,
- * by sub-groups, which leaves two barriers of the tree's log2(LANES) + 2. */
+/* Sums over a row by the tree of row_reduce.cl, or by sub-groups where a row is a work-group's and a probe found the device's sub-groups
+ * right. Sub-groups need two barriers, the tree log2(LANES) + 2. */
 #include "row_reduce.cl"
 #include "subgroups.cl"
 

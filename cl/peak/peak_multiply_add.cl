@@ -33,8 +33,8 @@ typedef PASTE(float, WIDTH) floatv;
 #define TO_FLOATV PASTE(convert_float, WIDTH)
 #endif
 
-/* A kernel that no driver has compiled before has a number of its own, which must be in its code and not change its result: no lane has a
- * sum of NUMBER + 0.5 where it is used, with whole numbers. */
+/* NUMBER makes a kernel that no driver has compiled before. It must be in the code and not change the result: sums are whole numbers where
+ * it is used, so that no lane has NUMBER + 0.5. */
 #ifdef NUMBER
 #define MARK(sum) ((sum) + ((sum).x == (float)(NUMBER) + 0.5f ? (floatv)(1.0f) : (floatv)(0.0f)))
 #else

@@ -25,8 +25,8 @@
     __global const uint *keep, long keep_offset, keep_strides keep_step,        \
     int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach
 
-/* Group (tile `index`, head): moves q and out to the tile's first query, k, v and key_mask to its sequence's first key, of that head, and
- * bias to that of the key at the query's place. */
+/* For group (tile `index`, head): moves q and out to the tile's first query of that head, and k, v and key_mask to its sequence's first
+ * key. bias goes to the element of the key at the query's position. */
 #define ATTENTION_BEGIN(index)                                                             \
     const attention_tile tile = tiles[index];                                              \
     const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;           \

@@ -11,8 +11,8 @@
 #error "IS_SPLIT: 1 = some table comes in blocks of rows"
 #endif
 
-/* A table, or a block of its rows, by value from the host: offset and stride in elements, the number and index of the block's rows, the
- * number of all rows of the table, and the same for its ids. */
+/* A table, or a block of its rows, by value from the host. It has offset and stride in elements, the number of the block's rows and the
+ * index of the first, the number of all rows of the table, and the same for its ids. */
 typedef struct table_layout {
     long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;

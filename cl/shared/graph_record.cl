@@ -6,7 +6,8 @@
  * taken, and whether they are work-groups. The part's arguments follow these words; buffers are addresses there. */
 enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5, IS_GROUP = 6 };
 
-/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited long, whether a wait had no
- * end, how many groups have begun, and what came of that, a state. ARRIVED, BEGUN and STATE are zeros before a graph. */
+/* Words of `meeting`, each on a cache line of its own. ARRIVED: arrivals of all launches. LATE: how often a group has waited long. LOST:
+ * whether a wait had no end. BEGUN: how many groups have begun. STATE: what came of that. ARRIVED, BEGUN and STATE are zeros before a
+ * graph. */
 enum { ARRIVED = 0, LATE = 32, LOST = 64, BEGUN = 96, STATE = 128 };
 enum { IS_OPEN = 0, IS_COMPLETE = 1, IS_REFUSED = 2 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel whose work-groups know nothing of each other can be a part of a launch graph of work-groups (cl/gpu/group_graph.cl): there it
- * is an ordinary function, and its caller says which group it is and gives it local memory. Such a kernel's parameters begin with
- * GROUP_PARAMETERS, which is nothing where the kernel is launched by itself, its local memory is LOCAL_ARRAYs, and its groups have WG
- * items in dimension 0. Included last, behind what uses the words below otherwise.
+/* A kernel whose work-groups know nothing of each other can be a part of a launch graph of work-groups (cl/gpu/group_graph.cl). There it is
+ * an ordinary function, and its caller says which group it is and gives it local memory. Such a kernel's parameters begin with
+ * GROUP_PARAMETERS, which is nothing where the kernel is launched by itself, its local memory is LOCAL_ARRAYs, and its groups have WG items
+ * in dimension 0. Included last, behind what uses the words below otherwise.
  *
  * LOCAL_ARRAY(type, name, count, begin), or LOCAL_ALIGNED_ARRAY for one that is read by vectors of 16 bytes: begin: in bytes, a multiple of
  * 16, where it lies in a graph's local memory. By itself a kernel has arrays of its own, no more of them aligned than need be: llvmpipe

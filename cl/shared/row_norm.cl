@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Row normalisation: layer norm, RMS norm and L2 normalisation of s = x + residual, which differ in the mean and in the scale alone.
  *
- * Layer norm needs a mean and a variance that hold when the mean is a million times the deviation: the sums run over c = s - shift, where
- * the shift is near the mean (that of the row's head; exactly the value of a constant row). Then mean = shift + d with d = mean(c), and the
- * variance is mean(c^2) - d^2: as good as sums about the mean itself while d^2 is small against mean(c^2). Where it is not, the sums are
- * taken again about shift + d, and at last about the pair (shift + d, d') (Chan, Golub & LeVeque 1983, corrected two-pass and shifted
- * forms).
+ * Layer norm needs a mean and a variance that hold when the mean is a million times the deviation. So the sums run over c = s - shift,
+ * where the shift is near the mean (that of the row's head; exactly the value of a constant row). Then mean = shift + d with d = mean(c),
+ * and the variance is mean(c^2) - d^2: as good as sums about the mean itself while d^2 is small against mean(c^2). Where it is not, the
+ * sums are taken again about shift + d, and at last about the pair (shift + d, d') (Chan, Golub & LeVeque 1983, corrected two-pass and
+ * shifted forms).
  *
  * Operands X, RESIDUAL, GAMMA, BETA, Y (an absent one is passed as X and not read); ROW_AXES and COLUMN_AXES merged axes; IS_UNIT: columns
  * adjacent in every operand. The kernels are in row_norm_vector.cl and row_norm_group.cl. */

@@ -31,8 +31,8 @@ inline floatv times_sigmoid(floatv x, floatv z, floatv low)
     return x * (numerator / (one + e));
 }
 
-/* x Phi(x), Phi the normal distribution function: for a = |x|, Phi(-a) = e^(-a^2/2) R(a) with R(a) = e^(a^2/2) erfc(a / sqrt 2) / 2, here a
- * rational minimax approximation on [0, 14.5] of relative error 6e-9; Phi(a) = 1 - Phi(-a). No cancellation for x < 0. */
+/* x Phi(x), Phi the normal distribution function. For a = |x|, Phi(-a) = e^(-a^2/2) R(a) with R(a) = e^(a^2/2) erfc(a / sqrt 2) / 2, here a
+ * rational minimax approximation on [0, 14.5] of relative error 6e-9. Phi(a) = 1 - Phi(-a). No cancellation for x < 0. */
 inline floatv times_normal_cdf(floatv x)
 {
     const floatv a = fabs(x) > 14.0f ? (floatv)(14.0f) : fabs(x);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A unit is the blocks of
- * 16 rows at one place: 16 halves d, 16 halves m where the type has them, then the groups of 32 columns: 16 (Q6_K: 2 x 16) bytes s and 16
- * bytes t in types with groups, 16 words of fifth bits (bit j is column j), and the integers in quads of lines, 16 words each, a word for a
- * row: byte b of quad i has column j = 4 i + b in its low nibble and j + 16 in its high one; of types of 8 bits, and of Q6_K, whose
- * integers take a byte here, it is column j, and there are eight quads instead of four.
- * A bundle is the units of 16 rows one after another. Columns of a product's result are rows of the weight. */
+/* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A bundle is the units
+ * of 16 rows one after another. A unit is the blocks of 16 rows at one place:
+ *   16 halves d, and 16 halves m where the type has them
+ *   then for each group of 32 columns
+ *     16 (Q6_K: 2 x 16) bytes s and 16 bytes t, in types with groups
+ *     16 words of fifth bits (bit j is column j), in types that have them
+ *     the integers: quads of 16 words, a word for each row
+ * Byte b of quad i has column j = 4 i + b in its low nibble and column j + 16 in its high one, in four quads. In types of 8 bits, and in
+ * Q6_K, whose integers take a byte here, the byte is column j, and there are eight quads. Columns of a product's result are rows of the
+ * weight. */
 #include "weight_blocks.cl"
 
 #define BUNDLE 16

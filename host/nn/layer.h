@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Transformer layers and stacks of them (Vaswani et al. 2017; pre-norm: Xiong et al. 2020), of any kind that a clf_stack_config describes.
- * Encoders and decoders share them. A pass (clf_layer_pass) computes the attention between queries and keys, so that packed sequences, cached
- * decoding and dense batches with masks run through the same layers. */
+ * Encoders and decoders share them. A pass (clf_layer_pass) computes the attention between queries and keys, so that packed sequences,
+ * cached decoding and dense batches with masks run through the same layers. */
 #ifndef CLFI_NN_LAYER_H
 #define CLFI_NN_LAYER_H
 

@@ -17,9 +17,9 @@ extern "C" {
 
 typedef struct clf_context clf_context;
 
-/* Precision of float32 products, by PyTorch's names: those of matrices and the two of attention (attention.h). The bound of |error| of
- * c = sum_k a_k b_k, k = 1..K, before c is rounded to its type, with u = 2^-24, gamma_n = n u / (1 - n u) (Higham 2002, section 3.1) and
- * S = sum_k |a_k b_k|:
+/* Precision of float32 products, by PyTorch's names: those of matrices and the two of attention (attention.h). The list has the bound of
+ * |error| of c = sum_k a_k b_k, k = 1..K, before c is rounded to its type. u = 2^-24, gamma_n = n u / (1 - n u) (Higham 2002, section 3.1),
+ * S = sum_k |a_k b_k|.
  *   E = gamma_(K+2) S + (K+1) 2^-126
  *   HIGHEST  E, as sums of float32 multiply-adds have
  *   HIGH     E + 1.01 2^-15 S; a result that needs an infinity may be NaN

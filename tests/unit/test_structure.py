@@ -8,6 +8,7 @@
 - Only host/process starts processes and waits for them.
 - No two structs, unions or enums have one name, also where each is a source file's own.
 - No line is longer than .clang-format's ColumnLimit, be it of a source, a script or a file of CMake's.
+- No comment begins with a fragment, and no sentence of a comment has more than 35 words.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too, peak/
   also gpu/.
 
@@ -206,6 +207,41 @@ def fragment_faults(root):
             for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if FRAGMENT.search(line)]
 
 
+COMMENT = re.compile(r'/\*(.*?)\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+SENTENCE_WORDS = 35
+
+
+def sentences(comment):
+    """Those of a comment's running text. Lines of a table (indented, or with gaps) are left out; an item of a list begins a sentence."""
+    lines = [re.sub(r"^ \* ?", "", line).rstrip() for line in comment.strip("\n").split("\n")]
+    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
+    runs, in_item = [[]], False
+    for number, line in enumerate(lines):
+        text = line.strip()
+        is_item = text.startswith("- ")
+        is_indented = number > 0 and len(line) - len(line.lstrip()) >= margin + 2 and not in_item
+        if is_item or not text or is_indented or re.search(r"\S {2,}\S", text):
+            in_item = is_item
+            runs.append([])
+        if is_item or text and not is_indented and not re.search(r"\S {2,}\S", text):
+            runs[-1].append(text)
+    for run in runs:
+        yield from re.split(r"(?<=[.?!])\s+", " ".join(run))
+
+
+def sentence_faults(root):
+    """Sentences of comments that have too many words."""
+    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    faults = []
+    for path in paths:
+        text = read(os.path.join(root, path))
+        for match in COMMENT.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            faults += ["%s:%d: a sentence of %d words, at most %d: %s ..." % (path, line, len(words), SENTENCE_WORDS, " ".join(words[:8]))
+                       for words in (sentence.split() for sentence in sentences(match[1] or "")) if len(words) > SENTENCE_WORDS]
+    return faults
+
+
 def check_the_checks():
     """A circle and its shape are found in graphs that have them."""
     graph = {"a/x": {"a/x_y"}, "a/x_y": {"a/x"}, "a/z": {"a/x", "b/q"}, "b/q": {"b/r"}, "b/r": {"a/z"}}
@@ -213,6 +249,9 @@ def check_the_checks():
     assert found == [["a/x", "a/x_y"], ["a/z", "b/q", "b/r"]], found
     assert all(FRAGMENT.search("%sOf a row: its sum." % start) for start in ("/* ", '"', '"""', "    # "))
     assert not FRAGMENT.search("/* Offset of a row. */")
+    long = " ".join(["word"] * 20) + "\n * " + " ".join(["word"] * 16) + ". Short one."
+    assert [len(sentence.split()) for sentence in sentences(" " + long)] == [36, 2]
+    assert list(sentences(" A table:\n *   one  1\n *   two  2\n * Its end.")) == ["A table:", "", "Its end."]
     assert is_header_with_parts(found[0]) and not is_header_with_parts(found[1])
 
 
@@ -228,7 +267,7 @@ def main():
         for circle in circles(arrows):
             if not is_header_with_parts(circle):
                 faults.append("these %s each other in a circle: " % verb + ", ".join(circle))
-    faults += kernel_faults(root) + name_faults(root) + line_faults(root) + fragment_faults(root)
+    faults += kernel_faults(root) + name_faults(root) + line_faults(root) + fragment_faults(root) + sentence_faults(root)
     for fault in faults:
         print(fault)
     return 1 if faults else 0
