@@ -410,7 +410,11 @@ static clf_status make_config(writer *w)
     for (size_t i = 0; i < architecture.length; i++)
         if (architecture.data[i] <= ' ' || architecture.data[i] > '~')
             CLF_FAIL(CLF_FORMAT, "%s: general.architecture: expected letters and digits", clfi_gguf_path(w->file));
-    if (value_of(w, CLFI_GGUF_EXPERTS))
+    char key[KEY_BYTES];
+    int64_t experts;
+    full_key(w, CLFI_GGUF_EXPERTS, key);
+    CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, 0, &experts));
+    if (experts > 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));

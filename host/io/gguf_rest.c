@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/gguf_keys.h"
 
 enum { KEY_BYTES = 256 };
 
@@ -24,12 +25,31 @@ static const struct {
     {"attention.temperature_scale", 0, 0},
     {"embedding_scale", 1, 0},
     {"logit_scale", 1, 0},
+    {"nextn_predict_layers", 0, 0}, /* the last layers, which predict later tokens */
     {"residual_scale", 1, 0},
     {"rope.scaling.yarn_attn_factor", 1, 1},
     {"rope.scaling.yarn_ext_factor", 1, 1},
     {"rope.scaling.yarn_log_multiplier", 0, 0},
     {"use_parallel_residual", 0, 0},
 };
+
+/* Sizes of the heads in layers with windows: those of the others. */
+static clf_status refuse_other_heads(const clf_gguf *file, const char *architecture)
+{
+    static const char *const suffixes[] = {CLFI_GGUF_KEY_SIZE, CLFI_GGUF_VALUE_SIZE, CLFI_GGUF_ROPE_DIMS};
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
+        char key[KEY_BYTES], local[KEY_BYTES];
+        int64_t size, local_size;
+        snprintf(key, sizeof key, "%s.%s", architecture, suffixes[i]);
+        snprintf(local, sizeof local, "%s.%s_swa", architecture, suffixes[i]);
+        CLF_TRY(clfi_gguf_opt_int(file, key, 0, INT32_MAX, 0, &size));
+        CLF_TRY(clfi_gguf_opt_int(file, local, 0, INT32_MAX, size, &local_size));
+        if (local_size != size)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld: expected %s, %lld", clfi_gguf_path(file), local, (long long)local_size, key,
+                     (long long)size);
+    }
+    return CLF_OK;
+}
 
 clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
 {
@@ -46,7 +66,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not built", clfi_gguf_path(file), key, number,
                      plain[i].neutral);
     }
-    return CLF_OK;
+    return refuse_other_heads(file, architecture);
 }
 
 static bool is_idle(const char *suffix)
@@ -59,7 +79,7 @@ static bool is_idle(const char *suffix)
     for (size_t i = 0; i < COUNT(plain); i++)
         if (strcmp(suffix, plain[i].suffix) == 0)
             return true;
-    return false;
+    return strcmp(suffix, CLFI_GGUF_EXPERTS) == 0; /* 0, or it was refused */
 }
 
 clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config)

@@ -18,6 +18,8 @@ extern char **environ;
 
 static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[COUNT(numbers)];
+static const int asked[] = {SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}; /* PoCL's LLVM takes these over and the first of each has no effect */
+static struct sigaction asked_before[COUNT(asked)];
 static bool is_armed, stays;
 static char **arguments, *folder;
 static pid_t armed_by;
@@ -71,6 +73,8 @@ static void arm(void (*handler)(int number))
     struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < COUNT(numbers); i++)
         sigaction(numbers[i], &action, &before[i]);
+    for (size_t i = 0; i < COUNT(asked); i++)
+        sigaction(asked[i], NULL, &asked_before[i]);
     is_armed = true;
 }
 
@@ -121,6 +125,8 @@ void cli_platforms_leave(void)
 {
     for (size_t i = 0; is_armed && i < COUNT(numbers); i++)
         sigaction(numbers[i], &before[i], NULL);
+    for (size_t i = 0; is_armed && i < COUNT(asked); i++)
+        sigaction(asked[i], &asked_before[i], NULL);
     if (is_armed)
         unsetenv(CRASHED);
     is_armed = false;

@@ -79,20 +79,21 @@ static clf_status parse_dict(template_parser *p, template_node *dict)
     return CLF_OK;
 }
 
-/* "(": an expression in brackets, or a tuple, which is a list here. */
+static clf_status make_tuple(template_parser *p, template_node **out)
+{
+    CLF_TRY(clfi_parser_make(p, NODE_LIST, out));
+    (*out)->flag = true;
+    return CLF_OK;
+}
+
+/* "(": an expression in brackets, or a tuple. */
 static clf_status parse_brackets(template_parser *p, template_node **out)
 {
-    template_node *first = NULL;
-    if (clfi_parser_take_sign(p, ")"))
-        return clfi_parser_make(p, NODE_LIST, out);
-    CLF_TRY(clfi_parse_expression(p, &first));
-    if (clfi_parser_take_sign(p, ")")) {
-        *out = first;
-        return CLF_OK;
-    }
-    CLF_TRY(clfi_parser_make(p, NODE_LIST, out));
-    CLF_TRY(clfi_parser_add_item(*out, first));
-    return parse_list(p, ")", *out);
+    if (!clfi_parser_is_sign(p, ")"))
+        CLF_TRY(clfi_parse_tuple(p, clfi_parse_expression, out));
+    else
+        CLF_TRY(make_tuple(p, out));
+    return clfi_parser_expect_sign(p, ")");
 }
 
 static clf_status parse_name(template_parser *p, template_node **out)
@@ -411,4 +412,22 @@ clf_status clfi_parse_expression(template_parser *p, template_node **out)
     const clf_status st = parse_condition(p, out);
     p->depth--;
     return st;
+}
+
+clf_status clfi_parse_tuple(template_parser *p, clf_status (*part)(template_parser *, template_node **), template_node **out)
+{
+    template_node *item = NULL;
+    CLF_TRY(part(p, &item));
+    *out = item;
+    if (!clfi_parser_is_sign(p, ","))
+        return CLF_OK;
+    CLF_TRY(make_tuple(p, out));
+    CLF_TRY(clfi_parser_add_item(*out, item));
+    while (clfi_parser_take_sign(p, ",")) {
+        if (clfi_parser_is_sign(p, ")") || p->at->kind == TOKEN_VAR_END || p->at->kind == TOKEN_TAG_END) /* a comma behind the last */
+            return CLF_OK;
+        CLF_TRY(part(p, &item));
+        CLF_TRY(clfi_parser_add_item(*out, item));
+    }
+    return CLF_OK;
 }

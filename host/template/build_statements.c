@@ -62,7 +62,7 @@ static clf_status parse_for(template_parser *p, template_node **out)
     CLF_TRY(parse_targets(p, *out));
     if (!clfi_parser_take_word(p, "in"))
         return clfi_parser_fail(p, "\"in\"");
-    CLF_TRY(clfi_parse_or(p, &(*out)->a));
+    CLF_TRY(clfi_parse_tuple(p, clfi_parse_or, &(*out)->a));
     if (clfi_parser_take_word(p, "if"))
         CLF_TRY(clfi_parse_expression(p, &(*out)->d));
     if (clfi_parser_is_word(p, "recursive"))
@@ -90,18 +90,7 @@ static clf_status parse_set(template_parser *p, template_node **out)
     }
     CLF_TRY(clfi_parser_set_name(*out, name));
     if (clfi_parser_take_sign(p, "=")) {
-        CLF_TRY(clfi_parse_expression(p, &(*out)->b));
-        if (clfi_parser_is_sign(p, ",")) { /* a, b: a tuple */
-            template_node *list = NULL;
-            CLF_TRY(clfi_parser_make(p, NODE_LIST, &list));
-            CLF_TRY(clfi_parser_add_item(list, (*out)->b));
-            (*out)->b = list;
-            while (clfi_parser_take_sign(p, ",")) {
-                template_node *item = NULL;
-                CLF_TRY(clfi_parse_expression(p, &item));
-                CLF_TRY(clfi_parser_add_item(list, item));
-            }
-        }
+        CLF_TRY(clfi_parse_tuple(p, clfi_parse_expression, &(*out)->b));
         return end_tag(p);
     }
     if (clfi_parser_is_sign(p, "|") || clfi_parser_is_sign(p, ","))
@@ -198,7 +187,7 @@ static clf_status parse_piece(template_parser *p, template_node **out)
     if (p->at[-1].kind == TOKEN_TAG_BEGIN)
         return parse_statement(p, out);
     CLF_TRY(clfi_parser_make(p, NODE_OUTPUT, out));
-    CLF_TRY(clfi_parse_expression(p, &(*out)->a));
+    CLF_TRY(clfi_parse_tuple(p, clfi_parse_expression, &(*out)->a));
     if (p->at->kind != TOKEN_VAR_END)
         return clfi_parser_fail(p, "\"}}\"");
     p->at++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "template/list_kind.h"
 #include "template/run.h"
 
 static clf_status find_variable(const template_run *run, const char *name, json_t **out)
@@ -40,6 +41,8 @@ static clf_status make_list(template_run *run, const template_node *node, json_t
         if (st == CLF_OK && json_array_append_new(list, clfi_value_stored(item)) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }
+    if (st == CLF_OK && node->flag)
+        st = clfi_list_mark(list, CLF_LIST_TUPLE);
     if (st == CLF_OK)
         *out = list;
     else
@@ -85,13 +88,20 @@ static json_int_t clamp_bound(const json_t *bound, json_int_t length, bool is_ba
     return at < least ? least : at > most ? most : at;
 }
 
+/* Whether elements have an index: those of views and generators have none. */
+static bool has_places(clf_list_kind kind)
+{
+    return kind == CLF_LIST_LIST || kind == CLF_LIST_TUPLE || kind == CLF_LIST_RANGE;
+}
+
 static clf_status take_slice(const template_run *run, const template_node *node, const json_t *value, json_t *const bounds[3], json_t **out)
 {
     size_t count;
     for (int i = 0; i < 3; i++)
         if (bounds[i] && !json_is_integer(bounds[i]) && !json_is_null(bounds[i]))
             RUN_FAIL(run, node, CLF_FORMAT, "a slice's bound is %s, expected integer", clfi_value_kind(bounds[i]));
-    if ((!json_is_string(value) && !json_is_array(value)) || !clfi_value_length(value, &count))
+    const clf_list_kind kind = clfi_list_kind_of(value);
+    if ((!json_is_string(value) && !json_is_array(value)) || !has_places(kind) || !clfi_value_length(value, &count))
         RUN_FAIL(run, node, CLF_FORMAT, "a slice of %s, expected string or list", clfi_value_kind(value));
     const json_int_t step = json_is_integer(bounds[2]) ? json_integer_value(bounds[2]) : 1, length = (json_int_t)count;
     if (step == 0 || step == INT64_MIN)
@@ -109,8 +119,12 @@ static clf_status take_slice(const template_run *run, const template_node *node,
             json_decref(list);
             CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
         }
-    *out = list;
-    return CLF_OK;
+    const clf_status st = clfi_list_mark(list, kind);
+    if (st == CLF_OK)
+        *out = list;
+    else
+        json_decref(list);
+    return st;
 }
 
 static clf_status run_slice(template_run *run, const template_node *node, const json_t *value, json_t **out)
@@ -151,11 +165,12 @@ static clf_status join(const json_t *a, const json_t *b, bool *is_done, json_t *
     *is_done = true;
     if (json_is_string(a) && json_is_string(b))
         return concatenate(a, b, out);
-    *is_done = json_is_array(a) && json_is_array(b);
+    const clf_list_kind kind = clfi_list_kind_of(a);
+    *is_done = json_is_array(a) && json_is_array(b) && kind <= CLF_LIST_TUPLE && kind == clfi_list_kind_of(b);
     if (!*is_done)
         return CLF_OK;
-    CLF_TRY(clfi_value_new(json_copy((json_t *)a), &list));
-    if (json_array_extend(list, (json_t *)b) != 0) {
+    CLF_TRY(clfi_list_take(a, &list));
+    if (json_array_extend(list, (json_t *)b) != 0) { /* with the mark of b */
         json_decref(list);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }
@@ -170,20 +185,26 @@ static clf_status repeat(const template_run *run, const template_node *node, con
     json_t *list = NULL;
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    *is_done = json_is_integer(count) && (json_is_string(part) || json_is_array(part));
+    json_t *once = NULL;
+    const clf_list_kind kind = clfi_list_kind_of(part);
+    *is_done = json_is_integer(count) && kind <= CLF_LIST_TUPLE && (json_is_string(part) || json_is_array(part));
     if (!*is_done)
         return CLF_OK;
     const json_int_t times = json_integer_value(count);
-    const size_t size = json_is_string(part) ? json_string_length(part) : json_array_size(part);
+    const size_t size = json_is_string(part) ? json_string_length(part) : clfi_list_count(part);
     if (times > 0 && size > 0 && (size_t)times > CLFI_TEMPLATE_MAX_ELEMENTS / size)
         RUN_FAIL(run, node, CLF_FORMAT, "%s * %lld: more than %d bytes or elements", clfi_value_kind(part), (long long)times,
                  CLFI_TEMPLATE_MAX_ELEMENTS);
     CLF_TRY(json_is_string(part) ? CLF_OK : clfi_value_new(json_array(), &list));
+    st = list ? clfi_list_take(part, &once) : CLF_OK;
     for (json_int_t i = 0; st == CLF_OK && size > 0 && i < times; i++)
-        st = !list                                          ? clfi_value_append(part, &text)
-             : json_array_extend(list, (json_t *)part) == 0 ? CLF_OK
-                                                            : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
-    if (st == CLF_OK && !list)
+        st = !list                                ? clfi_value_append(part, &text)
+             : json_array_extend(list, once) == 0 ? CLF_OK
+                                                  : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+    json_decref(once);
+    if (st == CLF_OK && list)
+        st = clfi_list_mark(list, kind);
+    else if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, &list);
     clfi_str_free(&text);
     if (st == CLF_OK)

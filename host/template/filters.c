@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "template/list_kind.h"
 #include "template/run.h"
 
 typedef clf_status filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
@@ -68,7 +69,7 @@ static clf_status as_json(template_run *run, const template_node *node, const js
     CLF_TRY(clfi_check_arguments(run, node, arguments, 3, "ensure_ascii indent separators"));
     if (!value || (indent && !json_is_null(indent) && (how.indent < 0 || json_integer_value(indent) > 64)))
         RUN_FAIL(run, node, CLF_FORMAT, "tojson: expected a value that is defined, and an indent from 0 to 64");
-    if (separators && !json_is_null(separators) && (json_array_size(separators) != 2 || !how.comma || !how.is))
+    if (separators && !json_is_null(separators) && (clfi_list_count(separators) != 2 || !how.comma || !how.is))
         RUN_FAIL(run, node, CLF_FORMAT, "tojson: expected two strings as separators");
     clf_status st = clfi_value_append_json(value, &how, &text);
     if (st == CLF_OK)
@@ -121,6 +122,12 @@ static clf_status pick(template_run *run, const template_node *node, const json_
 {
     json_t *elements = NULL;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    if (node->name[0] == 'l' && clfi_list_kind_of(value) == CLF_LIST_GENERATOR)
+        RUN_FAIL(run, node, CLF_FORMAT, "last of a generator: expected a list (use the filter list)");
+    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR && clfi_list_count(value) > 0) { /* the others stay */
+        *out = json_incref(clfi_value_at(value, 0));
+        return clfi_list_drop(value, 1);
+    }
     CLF_TRY(clfi_run_elements(run, node, value, &elements));
     const size_t size = json_array_size(elements);
     *out = size ? json_incref(clfi_value_at(elements, node->name[0] == 'f' ? 0 : size - 1)) : NULL;
@@ -344,6 +351,28 @@ static clf_status indent(template_run *run, const template_node *node, const jso
     return st;
 }
 
+static bool is_lazy(filter *call)
+{
+    return call == reverse || call == items || call == map || call == choose;
+}
+
+/* Filters that Jinja makes generators of; reverse gives a list where its own is one already, and a string of a string. */
+static clf_status run_lazy(template_run *run, const template_node *node, filter *call, const json_t *value,
+                           const template_arguments *arguments, json_t **out)
+{
+    const bool is_kept = call == reverse && clfi_list_kind_of(value) == CLF_LIST_GENERATOR;
+    json_t *made = NULL, *list = NULL;
+    CLF_TRY(call(run, node, value, arguments, &made));
+    clf_status st = json_is_array(made) ? clfi_list_take(made, &list) : CLF_OK;
+    if (st == CLF_OK && list && !is_kept)
+        st = clfi_list_mark(list, CLF_LIST_GENERATOR);
+    if (st == CLF_OK)
+        *out = list ? json_incref(list) : json_incref(made);
+    json_decref(list);
+    json_decref(made);
+    return st;
+}
+
 clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                            json_t **out)
 {
@@ -384,7 +413,8 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
                 {"max", clfi_run_order}};
     for (size_t i = 0; i < COUNT(rows); i++)
         if (strcmp(rows[i].name, node->name) == 0)
-            return rows[i].call(run, node, value, arguments, out);
+            return is_lazy(rows[i].call) ? run_lazy(run, node, rows[i].call, value, arguments, out)
+                                         : rows[i].call(run, node, value, arguments, out);
     RUN_FAIL(run, node, CLF_UNSUPPORTED, "filter \"%s\" is not built", node->name);
 }
 
@@ -410,9 +440,14 @@ static bool is_mapping(const json_t *value)
 {
     return json_is_object(value);
 }
-static bool is_sequence(const json_t *value)
+static bool is_iterable(const json_t *value)
 {
     return !value || json_is_string(value) || json_is_array(value) || json_is_object(value);
+}
+static bool is_sequence(const json_t *value) /* with a length and places */
+{
+    const clf_list_kind kind = clfi_list_kind_of(value);
+    return is_iterable(value) && (kind <= CLF_LIST_TUPLE || kind == CLF_LIST_RANGE);
 }
 static bool is_number(const json_t *value)
 {
@@ -455,7 +490,9 @@ static clf_status compare(template_run *run, const template_node *node, const ch
     CLF_TRY(clfi_run_weigh(run, node, other));
     for (size_t i = 0; i < COUNT(equal); i++) {
         if (strcmp(name, equal[i]) == 0) {
-            *out = clfi_value_equal(value, other) && (name[0] != 's' || strcmp(clfi_value_kind(value), clfi_value_kind(other)) == 0);
+            const bool is_whole = json_is_array(value) || json_is_object(value); /* sameas asks for the same object */
+            *out = name[0] == 's' && is_whole ? value == other : clfi_value_equal(value, other);
+            *out = *out && (name[0] != 's' || strcmp(clfi_value_kind(value), clfi_value_kind(other)) == 0);
             return CLF_OK;
         }
     }
@@ -498,7 +535,7 @@ clf_status clfi_run_test(template_run *run, const template_node *node, const cha
         const char *name;
         bool (*is)(const json_t *value);
     } rows[] = {{"defined", is_defined}, {"undefined", is_undefined}, {"none", is_none},         {"string", is_string},
-                {"mapping", is_mapping}, {"iterable", is_sequence},   {"sequence", is_sequence}, {"number", is_number},
+                {"mapping", is_mapping}, {"iterable", is_iterable},   {"sequence", is_sequence}, {"number", is_number},
                 {"integer", is_integer}, {"float", is_float},         {"boolean", is_boolean},   {"true", is_true},
                 {"false", is_false}};
     bool is_known;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "template/list_kind.h"
 #include "template/run.h"
 
 json_t *clfi_argument(const template_arguments *arguments, size_t index, const char *keyword)
@@ -45,7 +46,7 @@ clf_status clfi_run_elements(const template_run *run, const template_node *node,
     json_t *element;
     CLF_TRY(clfi_run_touch(run, node, value));
     if (json_is_array(value))
-        return clfi_value_new(json_copy((json_t *)value), out);
+        return clfi_list_take(value, out);
     if (value && !json_is_string(value) && !json_is_object(value))
         RUN_FAIL(run, node, CLF_FORMAT, "%s has no elements: expected a list, dictionary or string", clfi_value_kind(value));
     if (clfi_value_length(value, &length) && length > CLFI_TEMPLATE_MAX_ELEMENTS)
@@ -108,8 +109,12 @@ static clf_status call_range(template_run *run, const template_node *node, const
         if (__builtin_add_overflow(i, step, &i))
             break;
     }
-    *out = list;
-    return CLF_OK;
+    const clf_status st = clfi_list_mark(list, CLF_LIST_RANGE);
+    if (st == CLF_OK)
+        *out = list;
+    else
+        json_decref(list);
+    return st;
 }
 
 static clf_status call_dict(template_run *run, const template_node *node, const template_arguments *arguments, json_t **out)
@@ -241,8 +246,8 @@ static clf_status ends(template_run *run, const template_node *node, const json_
     const bool at_start = node->name[0] == 's';
     const json_t *part = clfi_argument(arguments, 0, NULL);
     CLF_TRY(clfi_check_arguments(run, node, arguments, 1, ""));
-    if (!json_is_string(part) && !json_is_array(part))
-        RUN_FAIL(run, node, CLF_FORMAT, "%s: argument 1 is %s, expected string", node->name, clfi_value_kind(part));
+    if (!json_is_string(part) && clfi_list_kind_of(part) != CLF_LIST_TUPLE)
+        RUN_FAIL(run, node, CLF_FORMAT, "%s: argument 1 is %s, expected string or a tuple of strings", node->name, clfi_value_kind(part));
     bool is = has_end(self, part, at_start);
     CLF_TRY(clfi_run_weigh(run, node, part));
     for (size_t i = 0; i < json_array_size(part) && !is; i++)
@@ -451,7 +456,18 @@ static clf_status get(template_run *run, const template_node *node, const json_t
     return CLF_OK;
 }
 
-/* items, keys and values of a dictionary, as lists. */
+/* {a, b} as a tuple; NULL: no memory. */
+static json_t *make_pair(json_t *a, json_t *b)
+{
+    json_t *pair = json_pack("[O, O]", a, b);
+    if (pair && clfi_list_mark(pair, CLF_LIST_TUPLE) != CLF_OK) {
+        json_decref(pair);
+        return NULL;
+    }
+    return pair;
+}
+
+/* items, keys and values of a dictionary: views of it as it is now. */
 static clf_status parts(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments, json_t **out)
 {
     const char *key;
@@ -464,13 +480,12 @@ static clf_status parts(template_run *run, const template_node *node, const json
     {
         json_t *name = NULL;
         is_whole = is_whole && clfi_value_of_key(key, length, &name) == CLF_OK;
-        json_t *part = node->name[0] == 'v'   ? json_incref(value)
-                       : node->name[0] == 'k' ? json_incref(name)
-                                              : json_pack("[O, O]", name, value);
+        json_t *part = node->name[0] == 'v' ? json_incref(value) : node->name[0] == 'k' ? json_incref(name) : make_pair(name, value);
         is_whole = is_whole && json_array_append_new(list, part) == 0;
         json_decref(name);
     }
-    if (!is_whole) {
+    const clf_list_kind kind = node->name[0] == 'v' ? CLF_LIST_VALUES : node->name[0] == 'k' ? CLF_LIST_KEYS : CLF_LIST_ITEMS;
+    if (!is_whole || clfi_list_mark(list, kind) != CLF_OK) {
         json_decref(list);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes and items of values. */
+#include "template/list_kind.h"
 #include "template/run.h"
 
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out)
@@ -21,6 +22,9 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
     if (json_is_object(value))
         *out = json_incref(clfi_value_read(clfi_value_entry(value, index)));
     if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
+        return CLF_OK;
+    const clf_list_kind kind = clfi_list_kind_of(value);
+    if (kind == CLF_LIST_KEYS || kind == CLF_LIST_VALUES || kind == CLF_LIST_ITEMS) /* views have no order to count in */
         return CLF_OK;
     if (json_is_string(value))
         CLF_TRY(clfi_run_touch(run, node, value));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "template/list_kind.h"
 #include "template/run.h"
 
 typedef struct element {
@@ -134,14 +135,17 @@ static clf_status dictsort(template_run *run, const template_node *node, const j
     const json_t *by = clfi_argument(arguments, 1, "by");
     const char *name = by ? json_string_value(by) : "key";
     template_node call = *node;
-    json_t *list = NULL, *path = NULL;
+    json_t *view = NULL, *list = NULL, *path = NULL;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 3, "case_sensitive by reverse"));
     if (!json_is_object(value) || !name || (strcmp(name, "key") != 0 && strcmp(name, "value") != 0))
         RUN_FAIL(run, node, CLF_FORMAT, "dictsort: expected a dictionary, found %s, and by=\"key\" or by=\"value\"",
                  clfi_value_kind(value));
     call.name = items;
-    CLF_TRY(clfi_run_method(run, &call, value, &(template_arguments){NULL, NULL, 0}, &list));
-    clf_status st = clfi_value_new(json_string(name[0] == 'k' ? "0" : "1"), &path);
+    CLF_TRY(clfi_run_method(run, &call, value, &(template_arguments){NULL, NULL, 0}, &view));
+    clf_status st = clfi_list_take(view, &list);
+    json_decref(view);
+    if (st == CLF_OK)
+        st = clfi_value_new(json_string(name[0] == 'k' ? "0" : "1"), &path);
     if (st == CLF_OK)
         st = order(run, node, list, path, clfi_value_is_true(clfi_argument(arguments, 0, "case_sensitive")),
                    clfi_value_is_true(clfi_argument(arguments, 2, "reverse")) ? -1 : 1, out);

@@ -36,4 +36,7 @@ clf_status clfi_parser_take_name(template_parser *p, const char *expected, const
 clf_status clfi_parse_expression(template_parser *p, template_node **out);
 clf_status clfi_parse_or(template_parser *p, template_node **out);
 
+/* One such `part`, or a tuple of several with commas between. */
+clf_status clfi_parse_tuple(template_parser *p, clf_status (*part)(template_parser *, template_node **), template_node **out);
+
 #endif

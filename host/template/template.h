@@ -6,7 +6,8 @@
  * comments. Expressions: literals, lists, dictionaries (keys: strings and integers), attributes, items, slices, arithmetic, ~, comparisons,
  * in, and / or / not, `a if b else c`. Functions: filters, tests, methods of strings and dictionaries, range, namespace, dict,
  * raise_exception, strftime_now, loop.cycle and loop.changed. Letters change their case as in Python, and in the filter title as in Jinja.
- * Tuples are lists. Anything else is refused by its name and line. */
+ * Tuples, views of dictionaries, ranges and generators are what they are in Python (list_kind.h). Anything else is refused by its name and
+ * line. */
 #ifndef CLFI_TEMPLATE_TEMPLATE_H
 #define CLFI_TEMPLATE_TEMPLATE_H
 

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "template/list_kind.h"
 
 /* Before the digits of an integer key: no UTF-8 has this byte. */
 #define INTEGER_KEY '\xff'
@@ -37,6 +38,8 @@ json_t *clfi_value_at(const json_t *list, size_t i)
 const char *clfi_value_kind(const json_t *value)
 {
     static const char *const names[] = {"dictionary", "list", "string", "integer", "real number", "bool", "bool", "none"};
+    if (json_is_array(value))
+        return clfi_list_kind_name(clfi_list_kind_of(value));
     return value && value != &undefined ? names[json_typeof(value)] : "undefined";
 }
 
@@ -46,6 +49,8 @@ bool clfi_value_is_true(const json_t *value)
     size_t length;
     if (clfi_value_number(value, &number))
         return number != 0;
+    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR) /* as Python has it, with elements or without */
+        return true;
     return clfi_value_length(value, &length) && length > 0;
 }
 
@@ -60,6 +65,16 @@ bool clfi_value_number(const json_t *value, double *out)
     return true;
 }
 
+/* Of one kind, with equal elements. */
+static bool are_equal_lists(const json_t *a, const json_t *b)
+{
+    const size_t count = clfi_list_count(a);
+    bool is = clfi_list_kind_of(a) == clfi_list_kind_of(b) && clfi_list_count(b) == count;
+    for (size_t i = 0; is && i < count; i++)
+        is = clfi_value_equal(clfi_value_at(a, i), clfi_value_at(b, i));
+    return is;
+}
+
 bool clfi_value_equal(const json_t *a, const json_t *b)
 {
     double x, y;
@@ -69,6 +84,8 @@ bool clfi_value_equal(const json_t *a, const json_t *b)
         return json_integer_value(a) == json_integer_value(b);
     if (clfi_value_number(a, &x) && clfi_value_number(b, &y))
         return x == y;
+    if (json_is_array(a) && json_is_array(b))
+        return clfi_list_kind_of(a) == CLF_LIST_GENERATOR || clfi_list_kind_of(b) == CLF_LIST_GENERATOR ? a == b : are_equal_lists(a, b);
     return json_equal(a, b);
 }
 
@@ -235,16 +252,24 @@ static clf_status append_dict(const value_writer *w, const json_t *dict, int dep
     return clfi_str_append_char(w->out, '}');
 }
 
+/* JSON knows lists and tuples, as lists. The text of a range and of a generator would tell how they were made, or where they lie. */
 static clf_status append_list(const value_writer *w, const json_t *list, int depth)
 {
-    CLF_TRY(clfi_str_append_char(w->out, '['));
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    const clf_list_kind kind = clfi_list_kind_of(list);
+    const size_t count = clfi_list_count(list);
+    if (w->is_json ? kind > CLF_LIST_TUPLE : !clfi_list_before(kind))
+        CLF_FAIL(w->is_json ? CLF_FORMAT : CLF_UNSUPPORTED, "%s of a %s: expected a list (use the filter list)",
+                 w->is_json ? "tojson" : "the text", clfi_list_kind_name(kind));
+    CLF_TRY(clfi_str_append_text(w->out, w->is_json ? "[" : clfi_list_before(kind)));
+    for (size_t i = 0; i < count; i++) {
         CLF_TRY(append_break(w, depth + 1, i == 0, false));
         CLF_TRY(append_any(w, json_array_get(list, i), depth + 1));
     }
-    if (json_array_size(list))
+    if (count)
         CLF_TRY(append_break(w, depth, false, true));
-    return clfi_str_append_char(w->out, ']');
+    if (kind == CLF_LIST_TUPLE && count == 1 && !w->is_json)
+        CLF_TRY(clfi_str_append_char(w->out, ','));
+    return clfi_str_append_text(w->out, w->is_json ? "]" : clfi_list_behind(kind));
 }
 
 static clf_status append_any(const value_writer *w, const json_t *value, int depth)
@@ -315,7 +340,9 @@ bool clfi_value_length(const json_t *value, size_t *out)
         for (size_t at = 0; at < size; count++)
             at += step_over(json_string_value(value) + at, size - at);
     } else if (json_is_array(value)) {
-        count = json_array_size(value);
+        if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR)
+            return false;
+        count = clfi_list_count(value);
     } else if (json_is_object(value)) {
         count = json_object_size(value);
     } else {
@@ -438,8 +465,11 @@ bool clfi_value_contains(const json_t *container, const json_t *item, bool *out)
         *out = clfi_value_entry(container, item) != NULL;
         return !json_is_array(item) && !json_is_object(item); /* which Python does not take for keys */
     }
-    for (size_t i = 0; i < json_array_size(container) && !*out; i++)
-        *out = clfi_value_equal(clfi_value_at(container, i), item);
+    size_t seen = 0;
+    for (; seen < clfi_list_count(container) && !*out; seen++)
+        *out = clfi_value_equal(clfi_value_at(container, seen), item);
+    if (clfi_list_kind_of(container) == CLF_LIST_GENERATOR && clfi_list_drop(container, seen) != CLF_OK)
+        return false;
     return json_is_array(container) || !container; /* undefined holds nothing */
 }
 

@@ -63,7 +63,8 @@ MAKE(windows_listed, begin_model(f, "gemma3", 1); put_key(f, "gemma3.attention.s
      put(f, 0x010100000001, 6))
 MAKE(rest, begin_model(f, "llama", 3); put_uint(f, "llama.vocab_size", 9); put_uint(f, "llama.attention.sliding_window_pattern", 6);
      put_float(f, "llama.more", 0.5f))
-MAKE(neutral, begin_model(f, "llama", 2); put_key(f, "llama.attention.causal", 7); put(f, 1, 1); put_float(f, "llama.logit_scale", 1))
+MAKE(neutral, begin_model(f, "llama", 3); put_uint(f, "llama.expert_count", 0); put_key(f, "llama.attention.causal", 7); put(f, 1, 1);
+     put_float(f, "llama.logit_scale", 1))
 
 MAKE(suppressed, begin_model(f, "llama", 1); put_key(f, "tokenizer.ggml.suppress_tokens", 9); put(f, 5, 4); put(f, 3, 8); put(f, 7, 4);
      put(f, UINT32_MAX, 4); put(f, 2, 4))
@@ -97,6 +98,7 @@ static void configurations(void **state)
         {"windows of an architecture without", make_rest, "llama.attention.sliding_window_pattern", "6.0"},
         {"told by the tensors", make_rest, "llama.vocab_size", NULL},
         {"causal", make_neutral, "llama.attention.causal", NULL},
+        {"no experts", make_neutral, "llama.expert_count", NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -121,6 +123,9 @@ MAKE(linear_magnitude, begin_model(f, "llama", 2); put_float(f, "llama.rope.scal
 MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 2, 8);
      put(f, 1, 2))
 MAKE(suppressed_text, begin_model(f, "llama", 1); put_string(f, "tokenizer.ggml.suppress_tokens", "7"))
+MAKE(later_layers, begin_model(f, "qwen3", 1); put_uint(f, "qwen3.nextn_predict_layers", 1))
+MAKE(other_heads, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.key_length", 4);
+     put_uint(f, "gemma3.attention.key_length_swa", 8))
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
 MAKE(adapter, begin_model(f, "llama", 1); put_string(f, "general.type", "adapter"))
@@ -143,6 +148,8 @@ static void refused_configurations(void **state)
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
+        ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),
+        ROW(other_heads, CLF_UNSUPPORTED, "gemma3.attention.key_length_swa is 8: expected gemma3.attention.key_length, 4"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
         ROW(adapter, CLF_UNSUPPORTED, "general.type \"adapter\": expected a whole model"),
         ROW(no_layers, CLF_FORMAT, "\"llama.embedding_length\": expected an integer from 0 to 1073741824, found nothing"),

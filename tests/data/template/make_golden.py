@@ -197,6 +197,30 @@ BLOCKS += [
     "{% for x in 'ab' %}{% set outer = loop %}{% for y in 'cd' %}{{ outer.cycle('p', 'q') }}{{ outer.index }}{% endfor %}{% endfor %}",
 ]
 
+# Tuples, views of dictionaries, ranges and generators: text, truth, length, items, equality, and elements that are gone after one loop.
+KINDS = ["(1, 2)", "(1,)", "()", "1, 2", "1,", "((1, 2), (3,))", "[(1, 2)]", "(1, 2)[-1]", "(1, 2, 3)[1:]", "(1, 2, 3)[::-1]",
+         "(1, 2) + (3,)", "(1, 2) * 2", "(1, 2) == (1, 2.0)", "(1, 2) == [1, 2]", "[1] == [1.0]", "1 in (1, 2)", "(1,) in [(1,)]",
+         "(1, 2)|length", "(1, 2)|list", "(3, 1)|sort", "(1, 2)|tojson", "(1, 2) ~ 'x'", "(1, 2) is sequence", "'y' if () else 'n'",
+         "(1, 2) is sameas((1, 2))", "((1, 2), (3, 4))|map('first')|list", "(1, 'a', none, true, 1.5)",
+         "\"it's\".split(' ')[0] in ('it\\'s',)", "(nothing,)", "{'a': (1,)}", "d.items()", "d.keys()", "d.values()", "d.items()|list",
+         "d|dictsort", "d|items|list", "d.items()|length", "d.keys()[0]", "d.items()|first", "'b' in d.keys()", "('b', 1) in d.items()",
+         "d.keys() == ['b', 'a']", "d.keys() is sequence", "'y' if {}.items() else 'n'", "d.keys() ~ d.values()", "range(3)[1]",
+         "range(5)[1:3]|list", "2 in range(3)", "range(3) == [0, 1, 2]", "'y' if range(0) else 'n'", "range(3)|reverse|list",
+         "'y' if []|select else 'n'", "'y' if []|map('upper') else 'n'", "'y' if messages|selectattr('role', 'equalto', 'x') else 'n'",
+         "'y' if messages|selectattr('role', 'equalto', 'x')|list else 'n'", "([1]|select)[0]", "[1]|select == [1]", "3 in [3]|select",
+         "[1]|select is sequence", "[1]|select is iterable", "'y' if []|reverse else 'n'", "[1, 2]|select|reverse",
+         "'abc'.startswith(('x', 'ab'))", "[1]|tojson(separators=(',', ':'))"]
+BLOCKS += ["{% set d = {'b': 1, 'a': 'x'} %}{{ " + source + " }}" for source in KINDS]
+BLOCKS += [
+    "{% for a, b in ((1, 2), (3, 4)) %}{{ a }}{{ b }};{% endfor %}{% for x in 1, 2 %}{{ x }}{% endfor %}{% set x = 1, %}{{ x }}",
+    "{% for p in {'a': 1}.items() %}{{ p }}{% endfor %}{% for k, v in {'a': 1}|items %}{{ k }}{{ v }}{% endfor %}",
+    "{% set g = [3, 1]|select %}{{ g|list }}{{ g|list }}", "{% set g = [3, 1, 2]|select %}{{ 1 in g }}{{ g|list }}",
+    "{% set g = [3, 1]|select %}{{ g|first }}{{ g|list }}{{ g|first is defined }}",
+    "{% set g = 'ab'|map('upper') %}{% for x in g %}{{ x }}{% endfor %}{% for x in g %}{{ x }}{% else %}none{% endfor %}",
+    "{% for x in [3, 1]|select %}{{ loop.index }}/{{ loop.length }}{{ loop.last }}{% endfor %}",
+    "{% set ns = namespace(t=()) %}{% set ns.t = ns.t + (1,) %}{{ ns.t }}",
+]
+
 
 def render(source, variables):
     try:
