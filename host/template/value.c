@@ -65,7 +65,7 @@ bool clfi_value_number(const json_t *value, double *out)
     return true;
 }
 
-/* Of one kind, with equal elements. */
+/* Two lists are equal if they are of one kind and have equal elements. */
 static bool are_equal_lists(const json_t *a, const json_t *b)
 {
     const size_t count = clfi_list_count(a);
