@@ -41,8 +41,11 @@ static const clf_tile nvidia_tiles[MOST_TILES] = {{{2, 4, 4, 4, 32, 2}}, {{2, 2,
 /* Larger tiles spill registers on compute capability 7.5. */
 static const clf_tile turing_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 2}}, {{2, 2, 4, 2, 32, 2}}, {{2, 2, 2, 2, 32, 2}}};
 static const clf_tile nvidia_split_tiles[MOST_TILES] = {{{2, 4, 2, 2, 32, 2}}, {{2, 2, 2, 2, 32, 2}}};
-static const clf_tile amd_tiles[MOST_TILES] = {{{2, 4, 4, 4, 32, 1}}, {{2, 2, 4, 4, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
-static const clf_tile amd_split_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
+static const clf_tile cdna_tiles[MOST_TILES] = {{{2, 4, 4, 4, 32, 1}}, {{2, 2, 4, 4, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
+static const clf_tile cdna_split_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
+/* Larger tiles spill registers on RDNA. */
+static const clf_tile rdna_tiles[MOST_TILES] = {{{2, 4, 4, 2, 32, 1}}, {{2, 2, 4, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
+static const clf_tile rdna_split_tiles[MOST_TILES] = {{{2, 4, 2, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
 static const clf_tile intel_tiles[MOST_TILES] = {{{2, 8, 2, 2, 32, 1}}, {{2, 4, 2, 2, 32, 1}}};
 static const clf_tile intel_split_tiles[MOST_TILES] = {{{2, 4, 2, 2, 32, 1}}, {{2, 2, 2, 2, 32, 1}}};
 
@@ -52,8 +55,8 @@ static const clf_tile *tiles_for(const clf_context *context, const matrix_varian
         return emulated_tiles;
     switch (context->device.caps.matrix_unit) {
     case CLFI_MATRIX_AMD_GFX11:
-    case CLFI_MATRIX_AMD_GFX12:
-    case CLFI_MATRIX_AMD_CDNA: return of->is_split ? amd_split_tiles : amd_tiles;
+    case CLFI_MATRIX_AMD_GFX12: return of->is_split ? rdna_split_tiles : rdna_tiles;
+    case CLFI_MATRIX_AMD_CDNA: return of->is_split ? cdna_split_tiles : cdna_tiles;
     case CLFI_MATRIX_INTEL_16:
     case CLFI_MATRIX_INTEL_8: return of->is_split ? intel_split_tiles : intel_tiles;
     case CLFI_MATRIX_NVIDIA_F16: return of->is_split ? nvidia_split_tiles : turing_tiles;

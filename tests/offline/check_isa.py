@@ -4,7 +4,8 @@
 
 usage: check_isa.py TARGET
 
-TARGET is a row of compile.py's TARGETS. A rule names the least or the most of what isa.measure() finds in the hot loop. Rules are \
+TARGET is a row of compile.py's TARGETS or MATRIX_TARGETS. A rule names the least or the most of what isa.measure() finds in the hot \
+loop. Rules are \
 shares and sizes, not
 counts, and stand about ten points away from what was measured: another version of a compiler unrolls, schedules and allocates otherwise. \
 No kernel may
@@ -14,7 +15,7 @@ Exit status: 0 all hold, 1 some do not, 77 a compiler or disassembler is not ins
 import sys
 
 import isa
-from compile import SKIPPED, TARGETS, Unavailable
+from compile import MATRIX_TARGETS, SKIPPED, TARGETS, Unavailable
 
 
 def typed(*names):
@@ -51,7 +52,7 @@ def matrix_peak(unit, blocks):
     return [f"-DUNIT={unit}", "-DIS_EMULATED=0", "-DWAVES=4", f"-DBLOCKS_M={blocks[0]}", f"-DBLOCKS_N={blocks[1]}"]
 
 
-MATRIX_LANES = {"NVIDIA_F16": 32, "NVIDIA_BF16": 32, "AMD_GFX11": 32, "INTEL_8": 8}
+MATRIX_LANES = {"NVIDIA_F16": 32, "NVIDIA_BF16": 32, "AMD_GFX11": 32, "AMD_GFX12": 32, "AMD_CDNA": 64, "INTEL_16": 16, "INTEL_8": 8}
 STORED = {"f32": "float", "f16": "half", "bf16": "ushort"}
 GEMV_RULES = {"amd": {"least": {"threads": 4, "fma": 0.4, "wide_loads": 0.85, "flight": 3}},
               "nvidia": {"least": {"threads": 6, "wide_loads": 0.8, "flight": 3}}, "intel": {"least": {"wide_loads": 0.85}}}
@@ -144,12 +145,25 @@ KERNELS = [
           ("medium", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
           ("high", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
           ("medium", "intel_dg2", "INTEL_8", (2, 8), (2, 2), 1, 1, 0.03, 128),
-          ("high", "intel_dg2", "INTEL_8", (2, 4), (2, 2), 2, 1, 0.03, 128))),
+          ("high", "intel_dg2", "INTEL_8", (2, 4), (2, 2), 2, 1, 0.03, 128),
+          ("medium", "nvidia_sm80", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
+          ("high", "nvidia_sm80", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
+          ("medium", "amd_gfx90a", "AMD_CDNA", (2, 4), (4, 4), 1, 1, 0.05, 192),
+          ("high", "amd_gfx90a", "AMD_CDNA", (2, 4), (4, 2), 2, 1, 0.07, 192),
+          ("medium", "amd_gfx942_new", "AMD_CDNA", (2, 4), (4, 4), 1, 1, 0.06, 192),
+          ("high", "amd_gfx942_new", "AMD_CDNA", (2, 4), (4, 2), 2, 1, 0.07, 192),
+          ("medium", "amd_gfx1100_new", "AMD_GFX11", (2, 4), (4, 2), 1, 1, 0.02, 255),
+          ("high", "amd_gfx1100_new", "AMD_GFX11", (2, 4), (2, 2), 2, 1, 0.02, 240),
+          ("medium", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (4, 2), 1, 1, 0.02, 224),
+          ("high", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (2, 2), 2, 1, 0.02, 224))),
     *(("peak of a matrix unit", "peak_matrix.cl", "peak_matrix", matrix_peak(unit, blocks_of_wave),
        {target: {"least": {"matrix": least}, "most": {"registers": 128}}})
       for target, unit, blocks_of_wave, least in (
           ("nvidia_sm75", "NVIDIA_F16", (4, 2), 0.8), ("nvidia_sm90", "NVIDIA_BF16", (4, 2), 0.8),
-          ("amd_gfx1100", "AMD_GFX11", (4, 2), 0.6), ("intel_dg2", "INTEL_8", (2, 1), 0.5))),
+          ("amd_gfx1100", "AMD_GFX11", (4, 2), 0.6), ("intel_dg2", "INTEL_8", (2, 1), 0.5), ("nvidia_sm80", "NVIDIA_BF16", (4, 2), 0.7),
+          ("nvidia_sm120", "NVIDIA_BF16", (4, 2), 0.4),
+          ("amd_gfx90a", "AMD_CDNA", (4, 2), 0.6), ("amd_gfx942_new", "AMD_CDNA", (4, 2), 0.6),
+          ("amd_gfx1200_new", "AMD_GFX12", (4, 2), 0.5), ("intel_pvc", "INTEL_16", (2, 1), 0.45))),
     *((f"few rows against quantised blocks, {title}", "gemm_blocks.cl", "gemm_blocks",
        blocks(number),
        {"amd": {"least": {"fma": 0.16}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.17}, "most": {"loads": nvidia}},
@@ -181,7 +195,8 @@ def measure(target, file, kernel, options, rules):
     options = options(target) if callable(options) else options
     have = (isa.measure_products(target, file, kernel, options, rules["products"](target)) if "products" in rules else
             isa.measure(target, file, kernel, options))
-    have["threads"] = isa.occupancy(isa.chip(target), have, group_of(options))
+    if target in TARGETS:
+        have["threads"] = isa.occupancy(isa.chip(target), have, group_of(options))
     return have
 
 
@@ -202,12 +217,12 @@ def failures(have, rules):
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in TARGETS or sys.argv[1].split("_")[0] not in isa.LISTINGS:
+    if len(sys.argv) != 2 or sys.argv[1] not in {**TARGETS, **MATRIX_TARGETS} or sys.argv[1].split("_")[0] not in isa.LISTINGS:
         sys.exit(__doc__)
     target = sys.argv[1]
     failed = 0
     for title, file, kernel, options, rules in KERNELS:
-        own = rules.get(target, rules.get(target.split("_")[0]))
+        own = rules.get(target, None if target in MATRIX_TARGETS else rules.get(target.split("_")[0]))
         if own is None:
             continue
         try:

@@ -31,6 +31,7 @@ SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLC = "/usr/lib/clc"
 CLANGS = ("clang-15", "clang-19", "clang")  # Debian 12's, Debian 13's
+NEWER_CLANGS = ("clang-19", "clang-20", "clang-21")  # for processors that clang 15 does not know, or whose registers it does not use up
 # Linker warnings are of the libraries, which name no vendor in their triples.
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-Werror", "-Wno-linker-warnings", "-nogpulib", "-Xclang", "-finclude-default-header",
          "-Xclang", "-fdeclare-opencl-builtins"]
@@ -88,8 +89,8 @@ class Amd:
     refuses = FOR_NVIDIA
     BUILT_IN = ["-include", os.path.join(HERE, "half_amd.h")]
 
-    def __init__(self, processor):
-        self.processor, self.tool = processor, require(*CLANGS)
+    def __init__(self, processor, clangs=CLANGS):
+        self.processor, self.tool = processor, require(*clangs)
         self.library = require(f"{CLC}/amdgcn--amdhsa.bc")
 
     def compile(self, source, options, work):
@@ -142,6 +143,12 @@ TARGETS = {
     "intel_gen9": lambda: Intel("skl"), "intel_gen12lp": lambda: Intel("tgllp"), "intel_dg2": lambda: Intel("dg2"),
     "amd_gfx906": lambda: Amd("gfx906"), "amd_gfx1030": lambda: Amd("gfx1030"), "amd_gfx1100": lambda: Amd("gfx1100"),
     "nvidia_sm75": lambda: Nvidia("sm_75"), "nvidia_sm90": lambda: Nvidia("sm_90"),
+}
+# Targets of check_isa.py alone, which holds their matrix units to rules.
+MATRIX_TARGETS = {
+    "nvidia_sm80": lambda: Nvidia("sm_80"), "nvidia_sm120": lambda: Nvidia("sm_120"), "amd_gfx90a": lambda: Amd("gfx90a"),
+    "amd_gfx942_new": lambda: Amd("gfx942", NEWER_CLANGS), "amd_gfx1100_new": lambda: Amd("gfx1100", NEWER_CLANGS),
+    "amd_gfx1200_new": lambda: Amd("gfx1200", NEWER_CLANGS), "intel_pvc": lambda: Intel("pvc"),
 }
 
 

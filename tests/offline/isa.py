@@ -16,7 +16,7 @@ import re
 import subprocess
 import tempfile
 
-from compile import TARGETS, Unavailable, require
+from compile import MATRIX_TARGETS, TARGETS, Unavailable, require
 
 CL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cl")
 
@@ -92,7 +92,8 @@ def intel_listing(work, kernel, _):
 
 
 LISTINGS = {"amd": amd_listing, "nvidia": nvidia_listing, "intel": intel_listing}
-CHIPS = {"nvidia_sm75": "sm_75", "nvidia_sm90": "sm_90", "intel_gen9": "skl", "intel_gen12lp": "tgllp", "intel_dg2": "dg2"}
+CHIPS = {"nvidia_sm75": "sm_75", "nvidia_sm80": "sm_80", "nvidia_sm90": "sm_90", "nvidia_sm120": "sm_120",
+         "intel_gen9": "skl", "intel_gen12lp": "tgllp", "intel_dg2": "dg2"}
 
 
 def chip(target):
@@ -101,7 +102,7 @@ def chip(target):
 
 def listing(target, file, kernel, options):
     """(disassembly, resources)"""
-    compiler = TARGETS[target]()
+    compiler = {**TARGETS, **MATRIX_TARGETS}[target]()
     refused = getattr(compiler, "refuses", set()) & set(options)
     if refused:
         raise Unavailable("never built there: " + ", ".join(sorted(refused)))
@@ -334,15 +335,17 @@ def code_of(items, blocks, body):
 
 
 def hot_loop(target, items):
-    """the innermost loop with the most fused multiply-adds: (its items, those of the loop around it or None); None without loops"""
+    """the loop with the highest share of matrix instructions, else the innermost with the most fused multiply-adds: (its items,
+    those of the loop around it or None); None without loops"""
     blocks, loops = natural_loops(items)
     inner = [h for h in loops if not any(o != h and loops[o] < loops[h] for o in loops)]
     if not inner:
         return None
-    def score(h):
-        ops = [kind(target, op, rest) for k, op, rest in code_of(items, blocks, loops[h]) if k == "op"]
-        return (ops.count("matrix"), ops.count("fma"), -len(ops))
-    h = max(inner, key=score)
+    pipes = {h: [kind(target, op, rest) for k, op, rest in code_of(items, blocks, loops[h]) if k == "op"] for h in loops}
+    h = max(inner, key=lambda h: (pipes[h].count("fma"), -len(pipes[h])))
+    share = {h: pipes[h].count("matrix") / len(pipes[h]) for h in loops}
+    if max(share.values()) > 0: # whatever other loops are in there
+        h = max(loops, key=lambda h: share[h])
     around = [o for o in loops if o != h and loops[h] < loops[o]]
     outer = min(around, key=lambda o: len(loops[o])) if around else None
     return code_of(items, blocks, loops[h]), code_of(items, blocks, loops[outer]) if outer is not None else None
@@ -437,7 +440,7 @@ def tally(target, items, width=32):
                 c["dual"] += 1
         if kk in ("lds", "vmem", "smem"):
             b[kk] += bytes_of(target, op, rest, width)
-        if target in ("skl", "tgllp", "dg2"):
+        if not target.startswith(("gfx", "sm_")):
             m = re.match(r"\((\d+)\|", rest)
             lanes = int(m[1]) if m else 1
             if kk == "fma":
