@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Measures `clformer serve` beside `clformer embed` on the same short texts, in alternating rounds, and its conduct under load.
 
-usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--chat MODEL] [--soak N]
+usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--peer COMMAND ...] [--chat MODEL] [--soak N]
 
 Texts have 6 to 26 words; each is a request of its own, base64, on connections that are kept. Prints JSON lines: texts/s of both and their
-ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --chat adds the tokens/s of 16 streams and the time
+ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --peer, several times if wanted, adds the rate of
+another server with POST /v1/embeddings, in turns with ours; its command gets --port. --chat adds the tokens/s of 16 streams and the time
 to a first token behind 8 running ones. --soak adds resident memory, descriptors and threads before and after N mixed requests. The client
 is one thread that keeps prepared requests, so that it takes little of the machine."""
 import argparse
@@ -14,6 +15,7 @@ import os
 import random
 import re
 import selectors
+import shlex
 import signal
 import socket
 import statistics
@@ -49,6 +51,7 @@ class Server:
         self.port = int(found.group(1))
 
     def stop(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
@@ -63,6 +66,32 @@ class Server:
         with open(f"{folder}/status", encoding="ascii") as file:
             resident = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
         return resident, len(os.listdir(f"{folder}/fd")), len(os.listdir(f"{folder}/task"))
+
+
+class Peer(Server):
+    """Runs another server, which is stopped while it is not measured."""
+
+    def __init__(self, command):
+        with socket.create_server(("127.0.0.1", 0)) as own:
+            self.port = own.getsockname()[1]
+        self.name = os.path.basename(next((word for word in shlex.split(command)[1:] if word.endswith(".py")), shlex.split(command)[0]))
+        self.process = subprocess.Popen([*shlex.split(command), "--port", str(self.port)], stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        while True:
+            try:
+                drive(self, [embedding_of("the")], 1)
+                break
+            except (OSError, SystemExit) as error:
+                if self.process.poll() is not None:
+                    raise SystemExit(f"{command}: ended with status {self.process.returncode}") from error
+                time.sleep(0.2)
+
+    def measure(self, arguments, requests):
+        """Returns texts/s."""
+        self.process.send_signal(signal.SIGCONT)
+        seconds = drive(self, requests, arguments.clients)[0]
+        self.process.send_signal(signal.SIGSTOP)
+        return len(requests) / seconds
 
 
 def is_whole(answer):
@@ -99,7 +128,9 @@ def drive(server, requests, clients, due=None):
         wait = None if due is None or sent == len(requests) or not free else max(0, due[sent] - (time.perf_counter() - start))
         for key, _ in poll.select(wait):
             state = key.data
-            state["answer"] += key.fileobj.recv(1 << 16)
+            if not (piece := key.fileobj.recv(1 << 16)):
+                raise SystemExit("a connection ended without its answer")
+            state["answer"] += piece
             if is_whole(state["answer"]):
                 latencies.append(time.perf_counter() - start - state["start"])
                 free.append(key.fileobj)
@@ -142,6 +173,20 @@ def measure_rate(server, arguments, folder):
         report(what="texts/s", embed=len(texts) / own, serve=rates[-1], ratio=ratios[-1], clients=arguments.clients)
     report(what="median ratio", ratio=statistics.median(ratios), least=min(ratios), most=max(ratios))
     return statistics.median(rates)
+
+
+def measure_peer(server, arguments, command):
+    peer = Peer(command)
+    requests = [embedding_of(text) for text in texts_of(arguments.texts, 1)]
+    peer.measure(arguments, requests)
+    ratios = []
+    for _ in range(arguments.rounds):
+        own = len(requests) / drive(server, requests, arguments.clients)[0]
+        rate = peer.measure(arguments, requests)
+        ratios.append(own / rate)
+        report(what="texts/s", peer=peer.name, serve=own, other=rate, ratio=ratios[-1], resident_kB=peer.held()[0])
+    report(what="median ratio", peer=peer.name, ratio=statistics.median(ratios), least=min(ratios), most=max(ratios))
+    peer.stop()
 
 
 def measure_latency(server, rate, arguments):
@@ -220,6 +265,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--peer", action="append", default=[])
     parser.add_argument("--chat")
     parser.add_argument("--soak", type=int)
     arguments = parser.parse_args()
@@ -227,6 +273,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rate = measure_rate(server, arguments, folder)
     measure_latency(server, rate, arguments)
+    for command in arguments.peer:
+        measure_peer(server, arguments, command)
     if arguments.soak:
         measure_soak(server, arguments)
     server.stop()

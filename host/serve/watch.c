@@ -131,13 +131,17 @@ static void refuse_late(srv_error *error)
     srv_refuse(error, SRV_FAULT_LATE, NULL, "the request's time is up");
 }
 
-/* Whether the client ended its side while it owed the rest of a request. libmicrohttpd notices that late. */
-static bool is_cut_off(srv_connection *connection, uint64_t now)
+/* Whether nothing more comes: the client was silent for `most`, or ended its side while it owed the rest of a request, which libmicrohttpd
+ * notices late. What has come and was not read yet counts, so that a process that was stopped for a while ends nothing. */
+static bool is_over(srv_connection *connection, uint64_t now, uint64_t most)
 {
     struct pollfd poll_one = {.fd = connection->fd, .events = POLLRDHUP};
+    const bool is_late = now - connection->since_ns > most, has_event = poll(&poll_one, 1, 0) > 0;
     int unread = 0;
-    if (poll(&poll_one, 1, 0) <= 0 || ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > 0)
+    if (!(is_late || has_event) || ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > 0)
         return false;
+    if (is_late)
+        return true;
     if (connection->left_ns == 0)
         connection->left_ns = now;
     return now - connection->left_ns > LEFT_NS;
@@ -170,8 +174,7 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     switch (connection->phase) {
     case SRV_PHASE_IDLE:
     case SRV_PHASE_READING:
-        if (age > SECOND * IDLE_SECONDS || (connection->phase == SRV_PHASE_READING && age > watch->reading_ns) ||
-            is_cut_off(connection, now))
+        if (is_over(connection, now, connection->phase == SRV_PHASE_IDLE ? SECOND * IDLE_SECONDS : watch->reading_ns))
             shutdown(connection->fd, SHUT_RDWR);
         return false;
     case SRV_PHASE_SENDING:

@@ -59,9 +59,13 @@ def test_openai(server, want, width):
         server.post("/v1/embeddings", {"input": "a", "dimensions": value}, 400)
     for value in ([], [[]], ["a", 5], ["a", None], [[1, "a"]], 5, {"a": 1}, [1, 2.5], [1, True], [1, -1], [1 << 40], [[1], [1 << 70]]):
         server.post("/v1/embeddings", {"input": value}, 400)
-    answer = server.post("/v1/embeddings", {"input": ["a", [10 ** 6]]}, 400)
-    if answer and not all(word in answer["error"]["message"] for word in ("vocabulary", "entry 1", "tokenizer")):
-        fail(f"an id outside: {answer}")
+    for wrong in (10 ** 6, 10 ** 30):
+        answer = server.post("/v1/embeddings", {"input": ["a", [wrong]]}, 400)
+        if answer and not all(word in answer["error"]["message"] for word in ("vocabulary of", "entry 1", "tokenizer")):
+            fail(f"an id outside: {answer}")
+    answer = server.post("/v1/embeddings", {"input": "a", "dimensions": 10 ** 30}, 400)
+    if answer and answer["error"]["param"] != "dimensions":
+        fail(f"a large number: {answer}")
     long = "the cat sat on the mat " * 400
     answer = server.post("/v1/embeddings", {"input": ["a", long]}, 400)
     if answer and (answer["error"]["code"] != "context_length_exceeded" or "entry 1" not in answer["error"]["message"]):
