@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of quantised weights as numbers, and back. */
+/* Blocks of quantised weights as numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -157,71 +157,5 @@ void clfi_weight_decode_f32(clf_weight_type type, const void *data, size_t block
         decoders[type]((const uint8_t *)data + i * (size_t)info->block_bytes, values);
         for (size_t j = 0; j < weights; j++)
             out[i * weights + j] = (float)values[j];
-    }
-}
-
-static void store_half(float value, uint8_t *out)
-{
-    const uint16_t bits = clfi_f16_from_f32(value);
-    out[0] = (uint8_t)bits;
-    out[1] = (uint8_t)(bits >> 8);
-}
-
-static void encode_q8_0(const float *x, uint8_t *out)
-{
-    float most = 0;
-    for (int i = 0; i < 32; i++)
-        most = fmaxf(most, fabsf(x[i]));
-    const float d = most / 127.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
-    store_half(d, out);
-    for (int i = 0; i < 32; i++)
-        out[2 + i] = (uint8_t)(int8_t)lrintf(roundf(x[i] * inverse));
-}
-
-static int nibble_of(float value)
-{
-    const int q = (int)(value + 8.5f);
-    return q < 0 ? 0 : q > 15 ? 15 : q;
-}
-
-static void encode_q4_0(const float *x, uint8_t *out)
-{
-    float most = 0;
-    for (int i = 0; i < 32; i++)
-        if (fabsf(x[i]) > fabsf(most))
-            most = x[i];
-    const float d = most / -8.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
-    store_half(d, out);
-    for (int i = 0; i < 16; i++)
-        out[2 + i] = (uint8_t)(nibble_of(x[i] * inverse) | nibble_of(x[i + 16] * inverse) << 4);
-}
-
-clf_status clfi_weight_encode(clf_weight_type type, const float *values, size_t blocks, void *out)
-{
-    const clf_weight_type_info *info = clfi_weight_type_info(type);
-    const size_t weights = (size_t)info->block_weights, bytes = (size_t)info->block_bytes;
-    for (size_t i = 0; i < blocks * weights; i++)
-        if (!isfinite(values[i]))
-            CLF_FAIL(CLF_FORMAT, "weight %zu is %g, expected a finite number", i, (double)values[i]);
-    switch (type) {
-    case CLF_WEIGHT_F32:
-        memcpy(out, values, blocks * sizeof *values);
-        return CLF_OK;
-    case CLF_WEIGHT_F16:
-        clfi_f16_from_f32_array(values, blocks, out);
-        return CLF_OK;
-    case CLF_WEIGHT_BF16:
-        clfi_bf16_from_f32_array(values, blocks, out);
-        return CLF_OK;
-    case CLF_WEIGHT_Q8_0:
-        for (size_t i = 0; i < blocks; i++)
-            encode_q8_0(values + i * weights, (uint8_t *)out + i * bytes);
-        return CLF_OK;
-    case CLF_WEIGHT_Q4_0:
-        for (size_t i = 0; i < blocks; i++)
-            encode_q4_0(values + i * weights, (uint8_t *)out + i * bytes);
-        return CLF_OK;
-    default:
-        CLF_FAIL(CLF_UNSUPPORTED, "weights cannot be written as %s: expected f32, f16, bf16, q8_0 or q4_0", info->name);
     }
 }

@@ -34,7 +34,7 @@ static void show_progress(void *user, size_t done, size_t total)
     cli_progress_update(user, (done + MILLION - 1) / MILLION, (total + MILLION - 1) / MILLION);
 }
 
-static clf_status convert_file(const char *from, const char *to, clf_weight_type type, const clf_gguf_progress *progress,
+static clf_status convert_file(const char *from, const char *to, const clf_gguf_file_type *type, const clf_gguf_progress *progress,
                                clf_gguf_converted *done)
 {
     clf_gguf *file;
@@ -50,10 +50,9 @@ static clf_status convert_file(const char *from, const char *to, clf_weight_type
 
 static clf_status convert(const char *from, const char *to, const char *weights)
 {
-    clf_weight_type type;
+    const clf_gguf_file_type *type;
     clf_gguf_exported done = {.positions = 0};
-    if (!clfi_weight_type_from_name(weights, &type))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--weights %s: expected f32, f16, q8_0 or q4_0", weights);
+    CLF_TRY(clfi_gguf_file_type_find(weights, &type));
     bool is_directory;
     CLF_TRY(clfi_directory_exists(from, &is_directory));
     cli_progress shown = cli_progress_start("million weights", NULL);
@@ -131,8 +130,8 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     const char *weights = "q8_0", *text = NULL;
     int positional;
     const cli_option table[] = {
-        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default) or q4_0, beside which the table of tokens and the head are q8_0",
-         CLI_TEXT, &weights},
+        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default), q4_0 (tokens and head q8_0), q4_k_m, q5_k_m or q6_k", CLI_TEXT,
+         &weights},
         {"check", 0, "TEXT", "run both models on this text and tell by how much the logits differ", CLI_TEXT, &text},
         CLI_SESSION_OPTIONS(session),
     };

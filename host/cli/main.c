@@ -62,7 +62,7 @@ static const cli_command commands[] = {
      .first_file = 1,
      .last_file = 1,
      .examples = {"convert SmolLM2-135M SmolLM2-q8.gguf --weights q8_0",
-                  "convert model.gguf small.gguf --weights q4_0 --check \"Once upon a time\""}},
+                  "convert model.gguf small.gguf --weights q4_k_m --check \"Once upon a time\""}},
     {.name = "detokenize",
      .arguments = "MODEL [ID ...]",
      .summary = "Text of token ids. Needs no device.",

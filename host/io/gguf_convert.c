@@ -48,7 +48,7 @@ static clf_status copy_values(const clf_gguf *file, clf_gguf_values *values)
     return CLF_OK;
 }
 
-clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+clf_status clfi_gguf_convert(const clf_gguf *file, const clf_gguf_file_type *type, const char *path, const clf_gguf_progress *progress,
                              clf_gguf_converted *out)
 {
     clf_gguf_values values = CLF_GGUF_VALUES_INIT;

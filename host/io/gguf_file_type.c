@@ -2,22 +2,23 @@
 /* The tables of file types, and of the types of tensors that are not read. */
 #include "io/gguf_file_type.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
 
-static const struct {
-    int64_t number;
-    const char *name;
-    bool is_written;
-    clf_weight_type type; /* of those that are written */
-} rows[] = {
-    {.number = 0, .name = "f32", .is_written = true, .type = CLF_WEIGHT_F32},
-    {.number = 1, .name = "f16", .is_written = true, .type = CLF_WEIGHT_F16},
-    {.number = 2, .name = "q4_0", .is_written = true, .type = CLF_WEIGHT_Q4_0},
+#define WRITTEN(MOST, BETTER, TABLE, HEAD) \
+    .is_written = true, .most = CLF_WEIGHT_##MOST, .better = CLF_WEIGHT_##BETTER, .table = CLF_WEIGHT_##TABLE, .head = CLF_WEIGHT_##HEAD
+
+static const clf_gguf_file_type rows[] = {
+    {.number = 0, .name = "f32", WRITTEN(F32, F32, F32, F32)},
+    {.number = 1, .name = "f16", WRITTEN(F16, F16, F16, F16)},
+    {.number = 2, .name = "q4_0", WRITTEN(Q4_0, Q4_0, Q8_0, Q8_0)},
     {.number = 3, .name = "q4_1"},
     {.number = 4, .name = "q4_1_some_f16"},
     {.number = 5, .name = "q4_2"},
     {.number = 6, .name = "q4_3"},
-    {.number = 7, .name = "q8_0", .is_written = true, .type = CLF_WEIGHT_Q8_0},
+    {.number = 7, .name = "q8_0", WRITTEN(Q8_0, Q8_0, Q8_0, Q8_0)},
     {.number = 8, .name = "q5_0"},
     {.number = 9, .name = "q5_1"},
     {.number = 10, .name = "q2_k"},
@@ -25,10 +26,10 @@ static const struct {
     {.number = 12, .name = "q3_k_m"},
     {.number = 13, .name = "q3_k_l"},
     {.number = 14, .name = "q4_k_s"},
-    {.number = 15, .name = "q4_k_m"},
+    {.number = 15, .name = "q4_k_m", WRITTEN(Q4_K, Q6_K, Q4_K, Q6_K)},
     {.number = 16, .name = "q5_k_s"},
-    {.number = 17, .name = "q5_k_m"},
-    {.number = 18, .name = "q6_k"},
+    {.number = 17, .name = "q5_k_m", WRITTEN(Q5_K, Q6_K, Q5_K, Q6_K)},
+    {.number = 18, .name = "q6_k", WRITTEN(Q6_K, Q6_K, Q6_K, Q6_K)},
     {.number = 19, .name = "iq2_xxs"},
     {.number = 20, .name = "iq2_xs"},
     {.number = 21, .name = "q2_k_s"},
@@ -62,14 +63,20 @@ const char *clfi_gguf_file_type_name(int64_t number)
     return NULL;
 }
 
-bool clfi_gguf_file_type_of(clf_weight_type type, uint64_t *out)
+clf_status clfi_gguf_file_type_find(const char *name, const clf_gguf_file_type **out)
 {
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].is_written && rows[i].type == type) {
-            *out = (uint64_t)rows[i].number;
-            return true;
+    char list[128];
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (!rows[i].is_written)
+            continue;
+        if (strcmp(rows[i].name, name) == 0) {
+            *out = &rows[i];
+            return CLF_OK;
         }
-    return false;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", rows[i].name);
+    }
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "weights as %s: expected one of %s", name, list);
 }
 
 /* ggml's types that base/weight_type.h has not, some of them of former versions: https://github.com/ggml-org/ggml, include/ggml.h. */

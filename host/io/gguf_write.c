@@ -8,13 +8,13 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "io/gguf_file_type.h"
+#include "io/gguf_mix.h"
 
 enum { PIECE_BLOCKS = 1024, QUANTIZATION_VERSION = 2 };
 
 typedef struct writing {
     const clf_gguf_source *source;
-    clf_weight_type type;
+    clf_gguf_mix mix;
     clf_atomic_file output;
     size_t written;
     size_t done, total; /* weights */
@@ -52,24 +52,6 @@ static void pad(writing *w)
         put(w, zeros, end - w->written < sizeof zeros ? end - w->written : sizeof zeros);
 }
 
-/* The table of tokens, which is the head too where there is no other, and the head: what every token passes and errors of which are seen
- * most. As q8_0 beside matrices of q4_0, as llama.cpp has them at more bits too; in a type as small as that they stay. */
-static clf_weight_type type_of_matrix(const writing *w, const clf_gguf_tensor *t)
-{
-    const clf_weight_type_info *stored = clfi_weight_type_info(t->type), *finer = clfi_weight_type_info(CLF_WEIGHT_Q8_0);
-    if (w->type != CLF_WEIGHT_Q4_0 || (strcmp(t->name, "token_embd.weight") != 0 && strcmp(t->name, "output.weight") != 0))
-        return w->type;
-    return stored->block_bytes * finer->block_weights <= finer->block_bytes * stored->block_weights ? t->type : CLF_WEIGHT_Q8_0;
-}
-
-/* The type that a tensor is written in. Vectors keep theirs, and so do positions, which are added and not multiplied. */
-static clf_weight_type type_of(const writing *w, const clf_gguf_tensor *t)
-{
-    const bool is_matrix = t->rank > 1 && strcmp(t->name, "position_embd.weight") != 0;
-    const clf_weight_type wanted = type_of_matrix(w, t);
-    return is_matrix && t->dim[t->rank - 1] % clfi_weight_type_info(wanted)->block_weights == 0 ? wanted : t->type;
-}
-
 static size_t weights_of(const clf_gguf_tensor *t)
 {
     return t->bytes / (size_t)clfi_weight_type_info(t->type)->block_bytes * (size_t)clfi_weight_type_info(t->type)->block_weights;
@@ -88,7 +70,7 @@ static void put_setting(writing *w, const char *key, uint64_t value)
     put_number(w, value, 4);
 }
 
-static clf_status put_header(writing *w, uint64_t file_type)
+static clf_status put_header(writing *w)
 {
     const clf_gguf_source *source = w->source;
     size_t offset = 0;
@@ -97,11 +79,11 @@ static clf_status put_header(writing *w, uint64_t file_type)
     put_number(w, source->tensor_count, 8);
     put_number(w, source->values->count + 2, 8);
     put(w, clfi_str_text(&source->values->bytes), source->values->bytes.length);
-    put_setting(w, CLFI_GGUF_FILE_TYPE, file_type);
+    put_setting(w, CLFI_GGUF_FILE_TYPE, (uint64_t)w->mix.file->number);
     put_setting(w, CLFI_GGUF_QUANTIZATION_VERSION, QUANTIZATION_VERSION);
     for (size_t i = 0; i < source->tensor_count; i++) {
         const clf_gguf_tensor *t = source->tensor(source->user, i);
-        const clf_weight_type type = type_of(w, t);
+        const clf_weight_type type = clfi_gguf_mixed_type(&w->mix, t);
         w->total += weights_of(t);
         put_string(w, t->name);
         put_number(w, (uint64_t)t->rank, 4);
@@ -140,7 +122,7 @@ static clf_status put_encoded(writing *w, size_t index, const clf_gguf_tensor *t
     for (size_t first = 0; first < all; first += piece) {
         const size_t count = all - first < piece ? all - first : piece, blocks = count / (size_t)to->block_weights;
         clf_status st = w->source->read(w->source->user, index, first, count, w->values);
-        if (st == CLF_OK && type == CLF_WEIGHT_F16)
+        if (st == CLF_OK && type != CLF_WEIGHT_F32 && type != CLF_WEIGHT_BF16)
             st = check_halves(w->values, count);
         if (st == CLF_OK)
             st = clfi_weight_encode(type, w->values, blocks, w->blocks);
@@ -156,7 +138,7 @@ static clf_status put_tensors(writing *w, clf_gguf_converted *done)
 {
     for (size_t i = 0; i < w->source->tensor_count; i++) {
         const clf_gguf_tensor *t = w->source->tensor(w->source->user, i);
-        const clf_weight_type type = type_of(w, t);
+        const clf_weight_type type = clfi_gguf_mixed_type(&w->mix, t);
         done->bytes += bytes_as(t, type);
         done->changed += type != t->type;
         done->kept += type == t->type;
@@ -172,19 +154,18 @@ static clf_status put_tensors(writing *w, clf_gguf_converted *done)
     return CLF_OK;
 }
 
-clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out)
+clf_status clfi_gguf_write(const clf_gguf_source *source, const clf_gguf_file_type *type, const char *path, clf_gguf_converted *out)
 {
     const size_t piece = (size_t)PIECE_BLOCKS * CLFI_WEIGHT_BLOCK_MOST;
-    writing w = {.source = source, .type = type};
+    writing w = {.source = source, .mix = {.file = type}};
     clf_gguf_converted done = {.bytes = 0};
-    uint64_t file_type = 0;
     clf_status st;
-    if (!clfi_gguf_file_type_of(type, &file_type))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
     CLF_TRY(clfi_output_open(path, false, &w.output));
     CLF_GOTO(clfi_alloc(piece, sizeof *w.values, "weights", &w.values));
     CLF_GOTO(clfi_alloc(piece, sizeof(float), "weights", &w.blocks));
-    CLF_GOTO(put_header(&w, file_type));
+    for (size_t i = 0; i < source->tensor_count; i++)
+        clfi_gguf_mix_see(&w.mix, source->tensor(source->user, i));
+    CLF_GOTO(put_header(&w));
     CLF_GOTO(put_tensors(&w, &done));
     CLF_GOTO(source->check(source->user)); /* before the commit tells of writes that failed: they may have read from a file that was cut */
     CLF_GOTO(clfi_atomic_commit(&w.output));

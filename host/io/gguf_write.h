@@ -3,6 +3,7 @@
 #ifndef CLFI_IO_GGUF_WRITE_H
 #define CLFI_IO_GGUF_WRITE_H
 
+#include "io/gguf_file_type.h"
 #include "io/gguf_values.h"
 
 /* How far the writer is, told now and then. */
@@ -29,14 +30,13 @@ typedef struct clf_gguf_source {
 
 /* Counts of the tensors by what was done with them. */
 typedef struct clf_gguf_converted {
-    size_t changed, kept; /* kept: vectors, tables of positions, rows that are no whole blocks, or of the type already */
+    size_t changed, kept; /* kept: vectors, tables of positions, rows that are no whole blocks, or what has its type */
     uint64_t bytes;       /* of all tensors' data as written */
 } clf_gguf_converted;
 
-/* Writes the source to path as GGUF 3: matrices as `type` (f32, f16, q8_0 or q4_0), everything else in the type that it has. Beside q4_0
- * the table of tokens and the head are q8_0, or stay as they are where that is as small. The file appears whole or not at all; path may be
- * the source's own. INVALID_ARGUMENT: another type. IO: also where the source's check tells it. FORMAT: a weight that is not finite, or too
- * large for the type, by its tensor's name. */
-clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out);
+/* Writes the source to path as GGUF 3, matrices in the types of a kind of file that is written (io/gguf_mix.h), everything else in the type
+ * that it has. The file appears whole or not at all; path may be the source's own. IO: also where the source's check reports it. FORMAT: a
+ * weight that is not finite, or too large for the halves of its type, by its tensor's name. */
+clf_status clfi_gguf_write(const clf_gguf_source *source, const clf_gguf_file_type *type, const char *path, clf_gguf_converted *out);
 
 #endif

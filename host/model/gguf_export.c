@@ -67,7 +67,7 @@ static clf_status check_modules(const char *directory)
     return CLF_OK;
 }
 
-static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_weight_type type, const char *path,
+static clf_status export(const char *directory, clf_checkpoint *checkpoint, const clf_gguf_file_type *type, const char *path,
                          const clf_gguf_progress *progress, clf_gguf_exported *out)
 {
     const json_t *config = clfi_checkpoint_config(checkpoint);
@@ -94,7 +94,7 @@ done:
     return st;
 }
 
-clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+clf_status clfi_gguf_export(const char *directory, const clf_gguf_file_type *type, const char *path, const clf_gguf_progress *progress,
                             clf_gguf_exported *out)
 {
     clf_checkpoint *checkpoint;

@@ -31,10 +31,10 @@ clf_status clfi_gguf_tensors_create(const clf_checkpoint *checkpoint, const clf_
 void clfi_gguf_tensors_destroy(clf_gguf_tensors *tensors); /* NULL is a no-op */
 void clfi_gguf_tensors_describe(const clf_gguf_tensors *tensors, clf_gguf_source *source);
 
-/* Writes a directory (config.json, safetensors, tokenizer.json) to path, matrices as `type`. The file appears whole or not at all.
- * `progress` is told unless it is NULL. UNSUPPORTED: a family, a tokenizer or a setting without form in GGUF, by name. Other statuses as
- * clfi_gguf_write, clfi_checkpoint_open and clfi_vocabulary_export. */
-clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+/* Writes a directory (config.json, safetensors, tokenizer.json) to path, matrices in the types of that kind of file. The file appears whole
+ * or not at all. `progress` is told unless it is NULL. UNSUPPORTED: a family, a tokenizer or a setting without form in GGUF, by name. Other
+ * statuses as clfi_gguf_write, clfi_checkpoint_open and clfi_vocabulary_export. */
+clf_status clfi_gguf_export(const char *directory, const clf_gguf_file_type *type, const char *path, const clf_gguf_progress *progress,
                             clf_gguf_exported *out);
 
 #endif

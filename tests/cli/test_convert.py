@@ -374,7 +374,7 @@ def check_refusals(folder):
         file.seek(-32, os.SEEK_END)
         file.write(b"\x00\x00\x80\x7f" * 8)
     for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "config.json"),
-                                   ((source, out, "--weights", "q4_k"), 2, "expected f32, f16, q8_0 or q4_0"),
+                                   ((source, out, "--weights", "q4_k"), 2, "expected one of f32, f16, q4_0, q8_0, q4_k_m, q5_k_m, q6_k"),
                                    ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"),
                                    ((source, ""), 2, "file to write"), ((source, out, "--check", ""), 2, "text behind --check"),
                                    *(((source, out, *options), 2, f"convert: {options[0]} needs --check") for options in (

@@ -24,6 +24,13 @@ static void copy(const char *directory, const char *name, char path[TEMP_PATH_BY
     clfi_str_free(&content);
 }
 
+static const clf_gguf_file_type *f16_file(void)
+{
+    const clf_gguf_file_type *type;
+    CHECK_OK(clfi_gguf_file_type_find("f16", &type));
+    return type;
+}
+
 /* A clf_gguf_progress's tell. */
 static void cut(void *user, size_t done, size_t total)
 {
@@ -43,9 +50,9 @@ static void test_file(void **state)
     const clf_gguf_progress progress = {cut, path};
     CHECK_OK(clfi_gguf_open(path, &file));
     temp_path(temp_root, "out.gguf", out);
-    CHECK_OK(clfi_gguf_convert(file, CLF_WEIGHT_F16, out, NULL, &done));
+    CHECK_OK(clfi_gguf_convert(file, f16_file(), out, NULL, &done));
     CHECK(unlink(out) == 0 && done.changed > 1, "%zu tensors", done.changed);
-    CHECK_FAILS(clfi_gguf_convert(file, CLF_WEIGHT_F16, out, &progress, &done), CLF_IO, "model.gguf: expected ");
+    CHECK_FAILS(clfi_gguf_convert(file, f16_file(), out, &progress, &done), CLF_IO, "model.gguf: expected ");
     CHECK_OK(clfi_file_exists(out, &exists));
     assert_false(exists);
     clfi_gguf_close(file);
@@ -62,9 +69,9 @@ static void test_directory(void **state)
     copy(LLAMA, "model.safetensors", path);
     const clf_gguf_progress progress = {cut, path};
     temp_path(temp_root, "out.gguf", out);
-    CHECK_OK(clfi_gguf_export(temp_root, CLF_WEIGHT_F16, out, NULL, &done));
+    CHECK_OK(clfi_gguf_export(temp_root, f16_file(), out, NULL, &done));
     assert_int_equal(unlink(out), 0);
-    CHECK_FAILS(clfi_gguf_export(temp_root, CLF_WEIGHT_F16, out, &progress, &done), CLF_IO, "model.safetensors: expected ");
+    CHECK_FAILS(clfi_gguf_export(temp_root, f16_file(), out, &progress, &done), CLF_IO, "model.safetensors: expected ");
     CHECK_OK(clfi_file_exists(out, &exists));
     assert_false(exists);
 }
