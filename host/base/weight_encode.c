@@ -74,8 +74,8 @@ static void encode_q5_1(const float *x, uint8_t *out)
     store_fifths(&fit, 0, out + 4, out + 8);
 }
 
-/* Halves d and m, then eight pairs of six bits: scales and offsets of groups 0 to 3 in the low bits of bytes 0..3 and 4..7; those of groups
- * 4 to 7 have their low four bits in bytes 8..11 and their high two bits above the other six. */
+/* Halves d and m, then eight pairs of six bits. Bytes 0..3 and 4..7 have scales and offsets of groups 0 to 3 in their low six bits. Bytes
+ * 8..11 have the low four bits of groups 4 to 7, and bytes 0..7 have the high two bits of these above the other six. */
 static void store_pairs(const clf_weight_fit *fit, uint8_t *out)
 {
     uint8_t *pairs = out + 4;
@@ -124,8 +124,8 @@ static void encode_q5_k(const float *x, uint8_t *out)
     store_k_nibbles(&fit, out + 48);
 }
 
-/* Each half of 128 weights: byte 32 p + i has the low nibbles of weights 32 p + i and 32 p + i + 64; byte i of the high parts has two bits
- * of weights i, i + 32, i + 64 and i + 96. */
+/* In each half of 128 weights, low byte 32 p + i has the low nibbles of weights 32 p + i and 32 p + i + 64. High byte i has two bits of
+ * weights i, i + 32, i + 64 and i + 96. */
 static void encode_q6_k(const float *x, uint8_t *out)
 {
     static const clf_weight_grid grid = {.groups = 16, .width = 16, .lowest = -32, .highest = 31, .least_scale = -128, .most_scale = 127};
