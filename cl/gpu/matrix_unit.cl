@@ -119,15 +119,15 @@ static inline wave wave_of_item(__local ushort *scratch)
 #define REST_SCALE 2048.0f
 static inline uint half_bits(float x)
 {
-    ushort bits;
-    vstore_half_rte(x, 0, (__private half *)&bits);
-    return bits;
+    uchar bytes[2] __attribute__((aligned(2))); /* compilers may take it that a half never overlaps a ushort */
+    vstore_half_rte(x, 0, (__private half *)bytes);
+    return bytes[0] | (uint)bytes[1] << 8;
 }
 
 static inline float half_value(uint bits)
 {
-    const ushort low = (ushort)bits;
-    return vload_half(0, (__private const half *)&low);
+    const uchar bytes[2] __attribute__((aligned(2))) = {(uchar)bits, (uchar)(bits >> 8)};
+    return vload_half(0, (__private const half *)bytes);
 }
 
 static inline uint pair_of(float x, float y)
