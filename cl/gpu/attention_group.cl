@@ -12,7 +12,7 @@
  *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
 #include "vector.cl"
-#include "attention_arguments.cl"
+#include "attention_queries.cl"
 
 #if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
 #error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
@@ -20,9 +20,9 @@
 #if !defined KEY_HALVES || !defined MANY_REGISTERS
 #error "KEY_HALVES: 1 or 2, the sums of results over which an item's group divides the keys; MANY_REGISTERS: a form that has room in them"
 #endif
-#if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || !defined HAS_NATIVE_EXP2 || WIDTH != 4
-#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; TILE_PARTS: work-groups to a tile; \
-IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; HAS_NATIVE_EXP2: native_exp2 is exact enough; WIDTH: 4"
+#if !defined SLICE || !defined PART_KEYS || !defined IS_ALIGNED || WIDTH != 4
+#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; \
+IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; WIDTH: 4"
 #endif
 
 #define WG (ITEMS_Q * ITEMS_K)
@@ -99,18 +99,6 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
 #define COLUMN(c) ((c) * 4 * ITEMS_C + 4 * column_item)
 
-/* Exponentials of differences from a maximum. The difference comes first: fma(x, LOG2_E, -LOG2_E * maximum) would be one operation less,
- * but at the maximum itself it is the rounding of the product, which for huge scores is anything but 0. */
-#if HAS_NATIVE_EXP2
-#define LOG2_E 1.44269504f
-#define EXP(x) native_exp2((x) * LOG2_E)
-#define EXP4(x) native_exp2((x) * LOG2_E)
-#else
-DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
-#define EXP(x) softmax_exp(x)
-#define EXP4(x) softmax_exp4(x)
-#endif
-
 /* Four neighbours of a row. */
 inline float4 fetch(__global const IN_T *from)
 {
@@ -168,32 +156,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     __local float *const floats = (__local float *)shared;
     __local uint *const used = (__local uint *)(shared + USED);
 
-    ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
+    ATTENTION_BEGIN_QUERIES(TILE)
     const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
     const uint column_item = x % ITEMS_C, half_of_keys = x / ITEMS_C;
-    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
-    const int q_index = tile.q_index + skipped;
-    q += (long)skipped * q_stride;
-    out += (long)skipped * out_stride;
-
-    /* Keys that some query of the tile may use: begin to keys; that all may use: all_begin to all_end, but for masks. */
-    const int sequence_end = keys, place = q_index + tile.diagonal; /* of the tile's first query among the keys */
-    int begin = 0, all_begin = 0, all_end = keys;
-#if IS_CAUSAL
-    all_end = clamp(place + 1, 0, keys);
-    keys = clamp(place + rows, 0, keys);
-#endif
-#if HAS_WINDOW
-    begin = max(0, window_begin(place, window));
-    all_begin = max(0, window_begin(place + rows - 1, window));
-    all_end = max(0, min(all_end, window_end(place, window)));
-    keys = min(keys, window_end(place + rows - 1, window));
-#endif
-    if (rows <= 0) /* no return: PoCL would compile all that follows with and without it */
-        keys = begin;
-#if HAS_KEEP
-    __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index);
-#endif
 
 #define OF_ITEM(r) (x * (TILE / 4) + r * ITEMS_Q + y) /* in an array of rows for each item along the keys */
 #define OF_ROW(r) (r * ITEMS_Q + y)
@@ -207,13 +172,13 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         votes[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     int turn = 0; /* of three places for votes: one is read, the next is written, the one after it is cleared */
-    for (int first = begin; first < keys; first += KEY_BLOCK) {
-        bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < all_begin || all_end - first < KEY_BLOCK;
+    for (int first = range.begin; first < range.end; first += KEY_BLOCK) {
+        bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < range.all_begin || range.all_end - first < KEY_BLOCK;
         if (is_mixed) {
             for (uint i = item; i < KEY_BLOCK; i += WG) {
                 const int key = first + (int)i;
                 uint vote = 0;
-                bool is_usable = key < keys;
+                bool is_usable = key < range.end;
 #if HAS_KEY_MASK
                 is_usable = is_usable && key_mask[(long)key * key_mask_stride] != 0;
 #endif
@@ -259,7 +224,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         for (int column = 0; column < HEAD; column += SLICE) {
             load_slice(floats, PITCH_Q, TILE, false, q + column, (uint)q_stride, (uint)(rows - 1), (uint)(HEAD - column), scale, item);
             load_slice(floats + 4 * K_SLICE, PITCH_K, KEY_BLOCK, true, k + (long)first * k_stride + column, (uint)k_stride,
-                       (uint)(keys - 1 - first), (uint)(HEAD - column), 1.0f, item);
+                       (uint)(range.end - 1 - first), (uint)(HEAD - column), 1.0f, item);
             barrier(CLK_LOCAL_MEM_FENCE);
 #define READ_QUERIES(unused, d, r) const float4 q##r = shared[(depth + d) * (PITCH_Q / 4) + OF_ROW(r)];
 #define READ_KEYS(v) const float4 k##v = shared[K_SLICE + at_depth * (PITCH_K / 4) + v * ITEMS_K + x];
@@ -342,7 +307,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         /* Weights times values. Rows of v that no query may use are 0, so that 0 times their content is 0. */
         __global const IN_T *const v_block = v + (long)first * v_stride;
 #pragma unroll 1
-        for (uint part = 0; part < (uint)min(KEY_BLOCK, keys - first); part += PART_KEYS) {
+        for (uint part = 0; part < (uint)min(KEY_BLOCK, range.end - first); part += PART_KEYS) {
 #define PUT_WEIGHT(v, j, r) weights_to[(4 * v + j) * (PITCH_Q / 4) + r * ITEMS_Q] = s##v##_##j##_##r;
             if (KEY(0) - part < PART_KEYS) { /* those of an item are in one part */
                 __local float4 *const weights_to = shared + (KEY(0) - part) * (PITCH_Q / 4) + y;
@@ -350,7 +315,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
             }
 #pragma unroll 1
             for (uint key = item / ITEMS_C; key < PART_KEYS; key += WG / ITEMS_C) {
-                const uint row = min(part + key, (uint)(keys - 1 - first));
+                const uint row = min(part + key, (uint)(range.end - 1 - first));
                 const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
 #define LOAD_VALUES(c)                                                                                       \
     {                                                                                                        \
@@ -441,42 +406,11 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         if (query >= rows || column >= HEAD_V)
             continue;
         __global OUT_T *const to = out + (long)query * out_stride;
-        float value = LOAD_OUT(to, column);
-#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
-        if (floats[4 * TOPS + query] == 0.0f && tile.k_count > 0) {
-            value = 0.0f;
-            for (int j = 0; j < tile.k_count; j++)
-                value += LOAD_IN(v, (long)j * v_stride + column);
-            STORE_OUT(to, column, value / (float)tile.k_count);
+        const float value = LOAD_OUT(to, column), sum = floats[4 * TOPS + query];
+        if (isfinite(value) && sum != 0.0f)
             continue;
-        }
-#endif
-        const float sum = floats[4 * TOPS + query];
-        if (isfinite(value) || isnan(sum))
-            continue;
-#if EMPTY_ROWS == EMPTY_ROWS_NAN
-        if (sum == 0.0f)
-            continue;
-#endif
-        usable_keys usable = {0, sequence_end, key_mask, key_mask_stride, keep, 0};
-#if IS_CAUSAL
-        usable.end = clamp(place + query + 1, 0, sequence_end);
-#endif
-#if HAS_WINDOW
-        usable.first = max(0, window_begin(place + query, window));
-        usable.end = min(usable.end, window_end(place + query, window));
-#endif
-#if HAS_BIAS
-        usable.bias = bias;
-        usable.place = place + query;
-        usable.reach = bias_reach;
-#endif
-#if HAS_KEEP
-        usable.words = words + query / KEEP_QUERIES * keep_step.block;
-        usable.bit = (q_index + query) % KEEP_QUERIES;
-#endif
-        STORE_OUT(to, column,
-                  result_of_usable(floats[4 * SHIFTS + query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride,
-                                   &usable));
+        const usable_keys usable = USABLE_BY_QUERY(query);
+        STORE_OUT(to, column, settled(value, sum, floats[4 * SHIFTS + query], tile.k_count, scale, q + (long)query * q_stride, k, k_stride,
+                                      v + column, v_stride, &usable));
     }
 }

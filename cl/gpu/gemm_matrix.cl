@@ -10,14 +10,13 @@
  *   drift in long sums.
  * - BUFFERS: slices in local memory. With 2 the next slice is loaded into registers while this one is multiplied.
  * - Rows beyond m repeat row m - 1, columns beyond n column n - 1; neither is stored. Elements beyond k are 0 in both operands. */
-#include "matrix_instruction.cl"
-#include "wide_loads.cl"
+#include "matrix_slice.cl"
 #include "gemm_common.cl"
 
 #define B_ROWS 0
 #define B_BLOCKS 1
-#if !defined(WAVES_M) || !defined(WAVES_N) || !defined(BLOCKS_M) || !defined(BLOCKS_N) || !defined(SLICE) || !defined(OFFSET_T)
-#error "WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N: 1 or more; SLICE: 16, 32 or 64; OFFSET_T: uint or ulong"
+#if !defined(WAVES_M) || !defined(WAVES_N) || !defined(BLOCKS_M) || !defined(BLOCKS_N) || !defined(SLICE)
+#error "WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N: 1 or more; SLICE: 16, 32 or 64"
 #endif
 #if !defined(A_PARTS) || !defined(B_PARTS) || !defined(TOTAL_EVERY) || !defined(BUFFERS)
 #error "A_PARTS, B_PARTS: 1 or 2; TOTAL_EVERY: 0 or more; BUFFERS: 1 or 2"
@@ -62,59 +61,10 @@
         UNROLL for (int j = 0; j < BLOCKS_N; j++)
 #define EACH_PART UNROLL for (int v = 0; v < PARTS; v++)
 
-/* The first line, and the first four in k, of eight `at` of a slice. Neighbouring items read neighbours in memory. */
-#define LINES_OF(TILE) ((TILE) / 16 * EIGHT_LINES)
-#define FOURS_IN_K (K_BLOCKS * EIGHTS_IN_K)
-static inline uint eight_line(uint at, uint lines, bool is_k_inner)
-{
-    const uint line = is_k_inner ? at / FOURS_IN_K : at % lines;
-    return line / EIGHT_LINES * 16 + line % EIGHT_LINES;
-}
-
-static inline uint eight_t(uint at, uint lines, bool is_k_inner)
-{
-    return (is_k_inner ? at % FOURS_IN_K : at / lines) * (1 + SECOND_T);
-}
-
-/* Four neighbours in k from `base`, the first k of a slice in the group's first line, of which `left` are there; the others are 0. */
-#define DEFINE_FETCH(NAME, T, LOAD, READS)                                                                                       \
-    static inline float4 NAME(__global const T *base, uint line, uint depth, uint last_line, int left, OFFSET_T line_stride,      \
-                              OFFSET_T k_stride)                                                                                 \
-    {                                                                                                                            \
-        __global const T *const from = base + (min(line, last_line) * line_stride + depth * k_stride);                           \
-        if (left >= SLICE) {                                                                                                     \
-            if (READS != ELEMENTS)                                                                                               \
-                return FOUR(LOAD, from, READS);                                                                                  \
-            return (float4)(LOAD(from, 0), LOAD(from, k_stride), LOAD(from, 2 * k_stride), LOAD(from, 3 * k_stride));            \
-        }                                                                                                                        \
-        const int here = left - (int)depth;                                                                                      \
-        return (float4)(here > 0 ? LOAD(from, 0) : 0.0f, here > 1 ? LOAD(from, k_stride) : 0.0f,                                 \
-                        here > 2 ? LOAD(from, 2 * k_stride) : 0.0f, here > 3 ? LOAD(from, 3 * k_stride) : 0.0f);                 \
-    }
-
-DEFINE_FETCH(fetch_a, A_T, LOAD_A, A_READS)
+DEFINE_FETCH(fetch_a, A_T, LOAD_A, A_READS, SLICE)
 #if B_FORM == B_ROWS
-DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS)
+DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS, SLICE)
 #endif
-
-/* An eight into the first part of a block, and what it loses into the second. */
-static inline void keep_a(__local uint *slice, uint line, uint t, const float4 *v)
-{
-    __local uint *const block = slice + (t / 4 * (TILE_M / 16) + line / 16) * BLOCK;
-    const uint4 pairs = pairs_of(v[0], v[1]);
-    store_a(block, line % 16, t % 4, pairs);
-    if (A_PARTS == 2)
-        store_a(block + A_PART_WORDS, line % 16, t % 4, rests_of(pairs, v[0], v[1]));
-}
-
-static inline void keep_b(__local uint *slice, uint line, uint t, const float4 *v)
-{
-    __local uint *const block = slice + (t / 4 * (TILE_N / 16) + line / 16) * BLOCK;
-    const uint4 pairs = pairs_of(v[0], v[1]);
-    store_b(block, line % 16, t % 4, pairs);
-    if (B_PARTS == 2)
-        store_b(block + B_PART_WORDS, line % 16, t % 4, rests_of(pairs, v[0], v[1]));
-}
 
 #if B_FORM == B_BLOCKS
 static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_weights w)
@@ -129,8 +79,8 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
 #endif
 
 /* The next slice: into registers, and from there into local memory. */
-#define A_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
-#define A_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_M), IS_A_K_INNER)
+#define A_LINE(i) eight_line(item + (i) * GROUP, TILE_M, SLICE, IS_A_K_INNER)
+#define A_FOUR(i) eight_t(item + (i) * GROUP, TILE_M, SLICE, IS_A_K_INNER)
 #define FETCH_A(i, second)                                                                                                  \
     fetch_a(a, A_LINE(i) + (second) * SECOND_LINE, 4 * (A_FOUR(i) + (second) * SECOND_T), last_row, a_left,                 \
             (OFFSET_T)a_row_stride, (OFFSET_T)a_k_stride)
@@ -142,10 +92,12 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
     }                                             \
     a += SLICE * a_k_stride;                      \
     a_left -= SLICE;
-#define KEEP_A_SLICE UNROLL for (int i = 0; i < A_EIGHTS; i++) keep_a(a_slice, A_LINE(i), A_FOUR(i), a_next[i]);
+#define KEEP_A_SLICE                              \
+    UNROLL for (int i = 0; i < A_EIGHTS; i++)     \
+        put_a(a_slice, TILE_M, SLICE, A_PARTS, A_LINE(i), A_FOUR(i), a_next[i][0], a_next[i][1]);
 #if B_FORM == B_ROWS
-#define B_LINE(i) eight_line(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
-#define B_FOUR(i) eight_t(item + (i) * GROUP, LINES_OF(TILE_N), IS_B_K_INNER)
+#define B_LINE(i) eight_line(item + (i) * GROUP, TILE_N, SLICE, IS_B_K_INNER)
+#define B_FOUR(i) eight_t(item + (i) * GROUP, TILE_N, SLICE, IS_B_K_INNER)
 #define FETCH_B(i, second)                                                                                                        \
     fetch_b(b, B_LINE(i) + (second) * SECOND_LINE, 4 * (B_FOUR(i) + (second) * SECOND_T), last_column, b_left,                    \
             (OFFSET_T)b_column_stride, (OFFSET_T)b_k_stride)
@@ -158,7 +110,9 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
     }                                             \
     b += SLICE * b_k_stride;                      \
     b_left -= SLICE;
-#define KEEP_B_SLICE UNROLL for (int i = 0; i < B_EIGHTS; i++) keep_b(b_slice, B_LINE(i), B_FOUR(i), b_next[i]);
+#define KEEP_B_SLICE                              \
+    UNROLL for (int i = 0; i < B_EIGHTS; i++)     \
+        put_b(b_slice, TILE_N, SLICE, B_PARTS, B_LINE(i), B_FOUR(i), b_next[i][0], b_next[i][1]);
 #else
 /* Eights of neighbours in k; rows hold whole blocks, of which a slice takes whole eights. */
 #define B_LINE(i) ((item + (i) * GROUP) / (SLICE / 8))

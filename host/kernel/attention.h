@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the fused attention kernels: cl/cpu/attention_vector.cl, cl/gpu/attention_group.cl and
+/* Launchers of the fused attention kernels: cl/cpu/attention_vector.cl, cl/gpu/attention_group.cl, cl/gpu/attention_matrix.cl and
  * cl/any/attention_generic.cl. */
 #ifndef CLFI_KERNEL_ATTENTION_H
 #define CLFI_KERNEL_ATTENTION_H
@@ -34,10 +34,14 @@ bool clfi_attention_vector_supports(const clf_context *context, const void *call
 clf_status clfi_attention_vector_run(clf_context *context, const void *call);
 bool clfi_attention_group_supports(const clf_context *context, const void *call);
 clf_status clfi_attention_group_run(clf_context *context, const void *call);
+bool clfi_attention_matrix_supports(const clf_context *context, const void *call);
+clf_status clfi_attention_matrix_run(clf_context *context, const void *call);
+bool clfi_attention_matrix_split_supports(const clf_context *context, const void *call);
+clf_status clfi_attention_matrix_split_run(clf_context *context, const void *call);
 bool clfi_attention_generic_supports(const clf_context *context, const void *call);
 clf_status clfi_attention_generic_run(clf_context *context, const void *call);
 
-/* Shared by the three: macros of the masks, and all arguments from the tiles on (one order in every kernel). */
+/* Shared by all: macros of the masks, and all arguments from the tiles on (one order in every kernel). */
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call);
 void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call);
 

@@ -254,6 +254,22 @@ static const clf_engine row_norm[] = {
 
 /* Barriers cost a CPU more than the sharing of keys saves. */
 static const clf_engine attention[] = {
+    {.name = "matrix",
+     .precision = CLF_PRECISION_MEDIUM,
+     .runs_on = has_matrix_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_attention_matrix_supports,
+     .run = clfi_attention_matrix_run,
+     .shares_keys = true,
+     .accuracy = "MiniLM, 300 texts, bfloat16: features of the embeddings, up to 0.41, off by 5.2e-4 at most, 1.0e-4 in the mean square"},
+    {.name = "matrix_split",
+     .precision = CLF_PRECISION_HIGH,
+     .runs_on = has_matrix_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_attention_matrix_split_supports,
+     .run = clfi_attention_matrix_split_run,
+     .shares_keys = true,
+     .accuracy = "MiniLM, 300 texts, bfloat16: features of the embeddings, up to 0.41, off by 1.1e-6 at most, 1.8e-7 in the mean square"},
     {.name = "group",
      .supports = clfi_attention_group_supports,
      .suits = not_on_vector_cpu,

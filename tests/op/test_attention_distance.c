@@ -12,7 +12,7 @@
 #include "workload/reference_attention.h"
 #include "workload/reference_gemm.h"
 
-enum { HEADS = 2, MOST_SEQUENCES = 3, MOST_KEYS = 300, HUGE_WINDOW = INT32_MAX };
+enum { HEADS = 2, MOST_SEQUENCES = 3, MOST_KEYS = 300, MOST_COLUMNS = 256, HUGE_WINDOW = INT32_MAX };
 
 typedef struct distance_case {
     int sequences;
@@ -150,7 +150,7 @@ static void fill_bias(const distance_case *c, const distance_data *a, int s, int
 static void compare_row(const char *id, const distance_case *c, const distance_data *a, clf_precision precision, int s, int i, int h)
 {
     bool keep[MOST_KEYS];
-    double bias[MOST_KEYS], want[128], bound[128];
+    double bias[MOST_KEYS], want[MOST_COLUMNS], bound[MOST_COLUMNS];
     const int g = h / (HEADS / c->key_heads), row = a->q_begin[s] + i, key = g * a->k_begin[c->sequences] + a->k_begin[s];
     fill_keep(c, a, s, h, i, keep);
     if (c->reach > 0)
@@ -390,6 +390,51 @@ static void test_many_registers(void **state)
     clf_context_destroy(context);
 }
 
+/* Engines of a matrix unit, each sort of mask with another size of heads. One unit runs every case. The others differ from it in a block's
+ * layout and in the shares of waves, and share the cases: compilers take long for these kernels, longest for large heads on 8 lanes. */
+static void test_matrix(void **state)
+{
+    static const distance_case all[] = {
+        {.sequences = 2,
+         .queries = {21, 3},
+         .keys = {37, 50},
+         .d = 64,
+         .dv = 64,
+         .key_heads = 1,
+         .diagonal = -4,
+         .is_causal = true,
+         .has_key_mask = true,
+         .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+        {.sequences = 1, .queries = {19}, .keys = {70}, .d = 96, .dv = 96, .key_heads = 2, .window = 9, .reach = 4},
+        {.sequences = 2, .queries = {34, 34}, .keys = {41, 41}, .d = 128, .dv = 128, .key_heads = 1, .has_keep = true},
+        {.sequences = 2,
+         .queries = {17, 1},
+         .keys = {35, 0},
+         .d = 256,
+         .dv = 256,
+         .key_heads = 1,
+         .has_lengths = true,
+         .empty_rows = CLF_EMPTY_ROWS_NAN},
+        {.sequences = 1, .queries = {5}, .keys = {18}, .d = 13, .dv = 7, .key_heads = 2},
+    };
+    static const char *const names[] = {"attention=matrix", "attention=matrix_split"};
+    static const float values[] = {NAN, INFINITY, 3e38f};
+    (void)state;
+    for (size_t e = 0; e < COUNT(names); e++) {
+        clf_context *context = attention_context(names[e]);
+        const clf_matrix_unit unit = context->device.caps.matrix_unit;
+        const bool has_all = unit == CLFI_MATRIX_NVIDIA_BF16;
+        const bool is_own = unit != CLFI_MATRIX_NONE && (has_all || e == (size_t)unit % 2);
+        const size_t one = (size_t)unit % COUNT(all), other = unit == CLFI_MATRIX_INTEL_8 ? one : (size_t)(unit + 2) % COUNT(all);
+        for (size_t i = 0; is_own && i < COUNT(all); i++)
+            if (has_all ? i == 0 || i % 2 == e : i == one || i == other)
+                CHECK(run_case(context, names[e], &all[i]), "%s leaves case %zu alone: %s", names[e], i, clf_last_error());
+        for (size_t x = 0; is_own && (has_all || unit == CLFI_MATRIX_NVIDIA_F16) && x < COUNT(values); x++)
+            CHECK_OK(check_hidden(context, names[e], &hiding[0], values[x]));
+        clf_context_destroy(context);
+    }
+}
+
 /* Without a forced engine every case runs. */
 static void test_default_engine(void **state)
 {
@@ -422,7 +467,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),         cmocka_unit_test(test_many_registers), cmocka_unit_test(test_default_engine),
-        cmocka_unit_test(test_hidden_values), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hidden_values), cmocka_unit_test(test_matrix),         cmocka_unit_test(test_refusals),
     };
+    cmocka_set_test_filter(getenv("CLF_TEST_ONLY")); /* emulated matrix units need one of them */
     return cmocka_run_group_tests_name("op.attention_distance", tests, device_setup, device_teardown);
 }
