@@ -6,7 +6,7 @@
  * be c). Tiles run in super-blocks of super_rows row tiles, inside one panel by panel with the row tile fastest. So a super-block of A
  * stays in the second-level cache, and a panel of B is fetched once per super-block. Goto & van de Geijn 2008 keep the same two operands
  * near; their blocking of k is left out, because a panel of usual k fits. While the row tiles of a super-block go over one panel, each asks
- * for its part of the panel behind it, which comes next: without that the first of them waits for memory. Of a wide panel two row tiles
+ * for its part of the panel behind it, which comes next: without that the first of them waits for memory. Two row tiles of a wide panel
  * have more than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and
  * vectors are unrolled as text: named elements of `sum` become registers. */
 #include "vector.cl"

@@ -2,7 +2,7 @@
 /* Softmax for CPU devices, rows of up to KEPT_KEYS keys: one work-item takes many rows with vectors of WIDTH floats; keys lie next to each
  * other. A row passes three stages, its maximum, its exponentials with their sum, and its weights. While one row is at the second stage,
  * whose arithmetic takes longest, the next one is at the first and the one before at the third. So no stage waits for the sum over lanes
- * that the one before it ends with, and memory is read and written all the time. What is needed some time later is asked for early. */
+ * that the one before it ends with, and memory is read and written all the time. Rows that come later are prefetched. */
 #include "softmax_vector_row.cl"
 
 #if !defined(KEPT_KEYS)

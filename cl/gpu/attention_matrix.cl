@@ -125,12 +125,7 @@ static inline float4 used_values(float4 values, int key, int end, __global const
 __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void attention_matrix(ATTENTION_PARAMETERS)
 {
     __local uint4 shared[LOCAL_WORDS / 4];
-#if IS_EMULATED
-    __local ushort wave_scratch[WAVES_M * WAVES_N * WAVE_SCRATCH];
-    const wave w = wave_of_item(wave_scratch);
-#else
-    const wave w = wave_of_item(0);
-#endif
+    WAVE_OF_ITEM(w, WAVES_M * WAVES_N)
     __local uint *const queries = (__local uint *)shared, *const operand = queries + OPERAND, *const weights = queries + WEIGHTS;
     __local float *const scores = (__local float *)(queries + SCORES), *const found = (__local float *)(queries + FOUND);
     __local float *const factors = (__local float *)(queries + FACTORS);

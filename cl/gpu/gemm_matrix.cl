@@ -159,12 +159,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     B_PARAMETERS, RESULT_PARAMETERS)
 {
     __local uint4 words[LOCAL_WORDS / 4];
-#if IS_EMULATED
-    __local ushort wave_scratch[WAVES_M * WAVES_N * WAVE_SCRATCH];
-    const wave w = wave_of_item(wave_scratch);
-#else
-    const wave w = wave_of_item(0);
-#endif
+    WAVE_OF_ITEM(w, WAVES_M * WAVES_N)
     const uint item = (uint)get_local_id(0), wave_m = w.index % WAVES_M, wave_n = w.index / WAVES_M, batch = (uint)get_group_id(2);
     const int first_column = (int)get_group_id(0) * TILE_N, first_row = (int)get_group_id(1) * TILE_M;
     const uint last_row = (uint)(m - 1 - first_row), last_column = (uint)(n - 1 - first_column);

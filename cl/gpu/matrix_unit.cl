@@ -112,6 +112,15 @@ static inline wave wave_of_item(__local ushort *scratch)
     return w;
 }
 
+/* Declares w, the item's wave in a kernel whose groups have `waves` waves, with the scratch of an emulated unit. */
+#if IS_EMULATED
+#define WAVE_OF_ITEM(w, waves)                           \
+    __local ushort w##_scratch[(waves) * WAVE_SCRATCH]; \
+    const wave w = wave_of_item(w##_scratch);
+#else
+#define WAVE_OF_ITEM(w, waves) const wave w = wave_of_item(0);
+#endif
+
 /* --- pairs of numbers, the first one in the lower half ------------------------------------------------------------------------------- */
 
 #if IS_F16

@@ -15,12 +15,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(LANES, 1, 1))) void 
 {
     __local uint4 words[4 * BLOCK / 4];
     __local uint *const a = (__local uint *)words, *const b = a + 2 * BLOCK;
-#if IS_EMULATED
-    __local ushort wave_scratch[WAVE_SCRATCH];
-    const wave w = wave_of_item(wave_scratch);
-#else
-    const wave w = wave_of_item(0);
-#endif
+    WAVE_OF_ITEM(w, 1)
     x += get_group_id(0) * 2 * 16 * K;
     y += get_group_id(0) * 16 * 16;
     for (uint at = w.lane; at < 2 * 32; at += LANES) {

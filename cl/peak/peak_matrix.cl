@@ -20,12 +20,7 @@ void peak_matrix(__global const float *restrict x, int mask, int rounds, __globa
 {
     __local uint4 words[LINES / 16 * BLOCK / 4];
     __local uint *const blocks = (__local uint *)words;
-#if IS_EMULATED
-    __local ushort wave_scratch[WAVES * WAVE_SCRATCH];
-    const wave w = wave_of_item(wave_scratch);
-#else
-    const wave w = wave_of_item(0);
-#endif
+    WAVE_OF_ITEM(w, WAVES)
     const uint place = (uint)get_group_id(0) * WAVES + w.index;
     for (uint at = (uint)get_local_id(0); at < LINES * 2; at += GROUP) {
         const uint block = at / 32, t = at % EIGHTS_IN_K * (1 + SECOND_T), line = at % 32 / EIGHTS_IN_K;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel whose work-groups know nothing of each other can be a part of a launch graph of work-groups (cl/gpu/group_graph.cl). There it is
- * an ordinary function, and its caller says which group it is and gives it local memory. Such a kernel's parameters begin with
+ * an ordinary function, and its caller says which group it is and gives it local memory. The kernel's parameters begin with
  * GROUP_PARAMETERS, which is nothing where the kernel is launched by itself, its local memory is LOCAL_ARRAYs, and its groups have WG items
  * in dimension 0. Included last, behind what uses the words below otherwise.
  *

@@ -21,8 +21,8 @@ enum { CLFI_MODULE_PATH_BYTES = 128 };
 clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
 
 /* The directory with the network's config.json, its weights and its tokenizer, newly allocated. It is `directory` itself, or a folder in it
- * if modules.json names one for a first module of type Transformer (older versions of sentence-transformers wrote "0_Transformer"). What is
- * wrong with modules.json otherwise is told by clfi_sentence_config_read. FORMAT: its path, or the file is not JSON; IO. */
+ * if modules.json names one for a first module of type Transformer (older versions of sentence-transformers wrote "0_Transformer").
+ * clfi_sentence_config_read reports other faults of modules.json. FORMAT: its path, or the file is not JSON; IO. */
 clf_status clfi_network_directory(const char *directory, char **out);
 
 /* The object of sentence_bert_config.json in the network's directory, or of a file of another name that it has had: the first that is there

@@ -48,7 +48,7 @@ clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *scheduler);
 size_t clfi_scheduler_load(const clf_scheduler *scheduler);
 
 /* One pass. Cancelled requests leave. Waiting ones join where a place, and room for their keys and values, is free. Each running request is
- * given its last token or the next piece of its prompt, and those whose prompt is read get a token. What concerns one request alone (logits
+ * given its last token or the next piece of its prompt, and those whose prompt is read get a token. A fault of one request alone (logits
  * that are not finite, no room although nothing else runs) ends that request as CLF_FINISH_REFUSED. A failure of the step concerns all:
  * texts are valid as far as they were told, and the scheduler can only be destroyed. No-op where nothing runs or waits. */
 clf_status clfi_scheduler_step(clf_scheduler *scheduler);

@@ -3,7 +3,7 @@
  *
  * Terms are made canonical in this order. A label repeated in one operand becomes one axis whose stride is the sum of its axes' strides.
  * Axes of size 1 are dropped. Labels that occur in one term only and not in the output are summed in a step of their own. Size-1 output
- * axes are dropped too: they add nothing to any address. What is left has equal sizes wherever a label occurs. */
+ * axes are dropped too: they add nothing to any address. A label then has equal sizes wherever it occurs. */
 #ifndef CLFI_OP_EINSUM_PLAN_H
 #define CLFI_OP_EINSUM_PLAN_H
 

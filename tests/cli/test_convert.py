@@ -8,29 +8,15 @@ import math
 import os
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
+from language_models import run
 from model_files import change_json, read_gguf, read_safetensors, split_gguf, write_gguf, write_safetensors
-from runs import used_device
+from runs import data, fail, failures, used_device
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 source = os.path.join(data, "generation", "llama_blocks", "model.gguf")
 F32, Q4_0, Q8_0 = 0, 2, 8
-failures = []
-
-
-def fail(*parts):
-    failures.append(parts)
-    print("FAIL:", *parts)
-
-
-def run(*args, status=0):
-    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        fail(args, done.returncode, done.stderr)
-    return done
 
 
 def f32(value):

@@ -7,13 +7,13 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 
+from language_models import run
 from model_files import read_gguf, write_gguf
+from runs import data, fail, failures
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 F32, Q4_0, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, Q6_K = 0, 2, 6, 7, 8, 12, 13, 14
 NUMBERS = {"q4_k_m": 15, "q5_k_m": 17, "q6_k": 18}
 MOST = {"q4_k_m": Q4_K, "q5_k_m": Q5_K, "q6_k": Q6_K}
@@ -21,19 +21,6 @@ SHORT = {Q4_K: Q5_0, Q5_K: Q5_1, Q6_K: Q8_0}  # of rows that are no whole blocks
 # Relative error in quadratic mean of normal weights: a uniform grid of 2^bits steps over about +-2.5 deviations, and a margin.
 ERRORS = {Q4_K: 0.09, Q5_0: 0.05, Q5_K: 0.045, Q5_1: 0.045, Q6_K: 0.022, Q8_0: 0.01}
 LAYERS, WIDTH, HIDDEN = 16, 256, 320  # the rows of ffn_down are no whole blocks of 256
-failures = []
-
-
-def fail(*parts):
-    failures.append(parts)
-    print("FAIL:", *parts)
-
-
-def run(*args, status=0):
-    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        fail(args, done.returncode, done.stderr)
-    return done
 
 
 def matrices(has_head, vocabulary):
