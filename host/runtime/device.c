@@ -138,7 +138,6 @@ static void find_matrix_unit(const char *extensions, clf_device *device)
             if (signs.least_subgroup == 0 || sizes[i] < signs.least_subgroup)
                 signs.least_subgroup = (unsigned)sizes[i];
     device->caps.matrix_unit = clfi_matrix_unit_of(&signs);
-    device->caps.strong_matrix_unit = clfi_matrix_unit_is_strong(device->caps.matrix_unit, &signs);
 }
 
 static clf_status query_extensions(survey *s, clf_device *device)
