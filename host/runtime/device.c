@@ -143,7 +143,6 @@ static void find_lanes(const char *extensions, clf_device *device)
                 device->caps.subgroup_size = SUBGROUP;
         }
     device->caps.matrix_unit = clfi_matrix_unit_of(&signs);
-    device->caps.strong_matrix_unit = clfi_matrix_unit_is_strong(device->caps.matrix_unit, &signs);
 }
 
 static clf_status query_extensions(survey *s, clf_device *device)

@@ -39,7 +39,6 @@ typedef struct clf_device_caps {
     bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
     int unit_lanes;        /* multiply-adds of floats that a compute unit begins in a clock, at least */
     clf_matrix_unit matrix_unit;
-    bool strong_matrix_unit;   /* at least four times as fast as float32 */
     bool emulates_matrix_unit; /* its instruction is replaced by ordinary arithmetic: for tests */
     uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */
     int graph_group;       /* work-items of each: 1 on CPUs; on GPUs as many as work-groups of its kernels have */

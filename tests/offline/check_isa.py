@@ -156,7 +156,7 @@ KERNELS = [
           ("high", "amd_gfx1100_new", "AMD_GFX11", (2, 4), (2, 2), 2, 1, 0.02, 240),
           ("medium", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (4, 2), 1, 1, 0.02, 224),
           ("high", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (2, 2), 2, 1, 0.02, 224))),
-    *(("peak of a matrix unit", "peak_matrix.cl", "peak_matrix", matrix_peak(unit, blocks_of_wave),
+    *(("peak of a matrix unit", "matrix_rate.cl", "matrix_rate", matrix_peak(unit, blocks_of_wave),
        {target: {"least": {"matrix": least}, "most": {"registers": 128}}})
       for target, unit, blocks_of_wave, least in (
           ("nvidia_sm75", "NVIDIA_F16", (4, 2), 0.8), ("nvidia_sm90", "NVIDIA_BF16", (4, 2), 0.8),
