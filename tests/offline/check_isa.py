@@ -35,7 +35,7 @@ def tiled(item_m, item_n, reads, is_half=0):
 def gemv(storage, columns, reads):
     """Four rows of floats against columns of a storage type, whose loads an item has under way together."""
     return [*RESULT, f"-DB_T={STORED[storage]}", f"-DLOAD_B=load_{storage}", "-DROWS=4", f"-DCOLUMNS={columns}", f"-DSUMS={4 * columns}",
-            "-DWG=64", "-DHAS_SUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
+            "-DWG=64", "-DSUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
 
 
 def matrix(unit, waves, blocks, parts, buffers):
@@ -94,7 +94,7 @@ def blocks(number):
 
 def cached_attention(target):
     return ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", f"-DWG={group_items(target)}",
-            f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"]
+            f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DSUBGROUPS=0", "-DOFFSET_T=uint"]
 
 
 def attention_division(target, head, items_k):
