@@ -116,7 +116,8 @@ def counted(server):
     """The requests that the server counted."""
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
         text = answer.read().decode()
-    return sum(float(value) for value in re.findall(r'^clformer_requests_total\{route="/(?:v1|embed|tokenize)[^}]*\} (\S+)$', text, re.M))
+    samples = re.findall(r'^clformer_requests_total\{route="POST /(?:v1|embed|tokenize)[^}]*\} (\S+)$', text, re.M)
+    return sum(float(value) for value in samples)
 
 
 class Soak:
