@@ -135,9 +135,6 @@ static const clf_account_row rows[] = {
      "renormalize_logits"},
     {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "says nothing about a text",
      "pad_token_id transformers_version _from_model_config use_cache"},
-    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "how a text is drawn and how many: options say it",
-     "do_sample temperature top_k top_p min_p top_h typical_p epsilon_cutoff eta_cutoff num_return_sequences diversity_penalty"},
-    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "how long a text may be: options say it", "max_length max_new_tokens max_time"},
     {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, by_running,
      "cache_implementation cache_config compile_config disable_compile low_memory max_cache_len prefill_chunk_size "
      "continuous_batching_config num_assistant_tokens num_assistant_tokens_schedule assistant_confidence_threshold "
