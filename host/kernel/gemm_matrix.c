@@ -140,7 +140,7 @@ static clf_tile split_standard(const clf_context *context, const clf_tile *tile)
 const clf_tiling clfi_gemm_matrix_tiling = {plain.parameters, CLFI_TILE_PARAMETERS, plain_fits, plain_standard};
 const clf_tiling clfi_gemm_matrix_split_tiling = {split.parameters, CLFI_TILE_PARAMETERS, split_fits, split_standard};
 
-/* A unit that nobody saw multiply runs where it is asked for by name. */
+/* A unit that was never verified on hardware is used only if the engine is forced by name. */
 static bool is_wanted(const clf_context *context)
 {
     return clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified || strstr(context->engines, "gemm=matrix");
