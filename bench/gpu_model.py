@@ -33,8 +33,8 @@ UNITS = {
     "amd_gfx1100_new": (128, 128), "amd_gfx1200_new": (128, 128), "intel_pvc": (128, 128),
 }
 # Matrix units: clocks in which a SIMD unit's pipe takes one instruction of isa.py's `matrix`, and the unit's peak by that of multiply-adds.
-# Both follow from the published peaks: T4 65 TFLOP/s, A100 312, H100 989, of which mma.sync reaches 0.63 (637 measured), GeForce 50 with
-# float32 sums 210 (RTX 5090), MI250X 383, MI300X 1,307, RX 7900 XTX 123, RX 9070 XT 195, Arc A770 137, Max 1550 832.
+# Both follow from the published peaks in TFLOP/s: T4 65, A100 312, and H100 989, of which mma.sync reaches 0.63 (637 measured). The RTX
+# 5090 has 210 with float32 sums, MI250X 383, MI300X 1,307, RX 7900 XTX 123, RX 9070 XT 195, Arc A770 137, and Max 1550 832.
 MATRIX_UNITS = {
     "nvidia_sm75": (8, 8), "nvidia_sm80": (8, 16), "nvidia_sm90": (6.35, 9.5), "nvidia_sm120": (32, 2), "amd_gfx90a": (32, 8),
     "amd_gfx942_new": (16, 8), "amd_gfx1100_new": (32, 2), "amd_gfx1200_new": (16, 4), "intel_dg2": (16, 8), "intel_pvc": (8, 16),

@@ -44,8 +44,8 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define VALUES (PART_KEYS * PITCH_Q / 4)
 #define TOPS 0 /* of an item's scores, and in the end the sums of rows */
 #define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* of an item's weights */
-#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
-#define FACTORS (SHIFTS + TILE / 4)        /* what a row's results are multiplied by */
+#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* subtracted from a row's scores */
+#define FACTORS (SHIFTS + TILE / 4)        /* factors of a row's results */
 #define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
 #define BIASES (USED + WORDS * KEY_BLOCK / 4)
 #define SHARED (BIASES + (HAS_BIAS ? (KEY_BLOCK + TILE) / 4 : 0))
@@ -68,7 +68,7 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define EACH_KEY_VECTOR(F) F(0)
 #define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
 #endif
-#define STEP (MANY_REGISTERS ? 4 : 2) /* what inner loops do in a turn */
+#define STEP (MANY_REGISTERS ? 4 : 2) /* steps of inner loops in a turn */
 #if MANY_REGISTERS
 #define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
 #else
@@ -265,8 +265,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #else
 #define EACH_KEY_VECTOR_OF_ROW(F, unused, r) F(0, r)
 #endif
-        /* All of a row before the next: were every bias added first, AMD's compiler would test every mask before them and spill the
-         * outcomes. */
+        /* Each row is finished before the next one: if all biases were added first, AMD's compiler would test all masks before them and
+         * spill the results. */
         if (is_mixed) {
             EACH_ROW(EACH_KEY_VECTOR_OF_ROW, ADD_BIAS_AND_MASK, )
         } else {

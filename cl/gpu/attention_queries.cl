@@ -79,8 +79,8 @@ __attribute__((always_inline)) inline usable_keys usable_by(int place, int keys,
     return usable;
 }
 
-/* A result that is not finite, or whose row's weights sum to 0, as it has to be; shift: the row's scores were lessened by it. v: the column
- * of the first of k_count values. */
+/* Corrects a result that is not finite, or whose row's weights sum to 0. shift: the number that was subtracted from the row's scores. v:
+ * the column of the first of k_count values. */
 __attribute__((always_inline)) inline float settled(float value, float sum, float shift, int k_count, float scale, __global const IN_T *q,
                                                     __global const IN_T *k, int k_stride, __global const IN_T *v, int v_stride,
                                                     const usable_keys *usable)

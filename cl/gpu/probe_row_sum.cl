@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether sums over a work-group are right: 3 times that of each group's items, by two sums in the same local memory, for every item. */
+/* A probe of sums over a work-group: 3 times that of each group's items, by two sums in the same local memory, for every item. */
 #include "row_sum.cl"
 
 ROW_SUM(probed_sum, float2, CLK_LOCAL_MEM_FENCE)

@@ -37,7 +37,7 @@ void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const 
     const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
     row r = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
     select_row(&r, &rows, min(index, row_count - 1));
-    const int length = index < row_count ? n : 0; /* lanes past the last row only keep the barriers company */
+    const int length = index < row_count ? n : 0; /* lanes past the last row only take part in barriers */
     affine a = {0.0f, 0.0f, 0.0f};
 #if IS_CENTERED
     const float first = element(&r, 0);

@@ -20,7 +20,7 @@ __kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void soft
     float maximum = -INFINITY, sum = 0.0f;
     for (int j = lane; j < used; j += LANES) {
         const float s = row_score(&r, &strides, scale, j);
-        maximum = s > maximum ? s : maximum; /* never NaN, but then the sum is */
+        maximum = s > maximum ? s : maximum; /* NaN never becomes the maximum; the sum is NaN then */
     }
     const float shift = row_shift(row_max(scratch, maximum));
     for (int j = lane; j < used; j += LANES)

@@ -216,7 +216,7 @@ static clf_status copy_scaling(const writer *w)
                                                            (is_long && is_text(&type, "longrope") && (factor == 0 || factor == 1));
     if (!is_yarn && magnitude != 1 && !is_long) {
         full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected it beside yarn or longrope alone", clfi_gguf_path(w->file), key, magnitude);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected only with yarn or longrope", clfi_gguf_path(w->file), key, magnitude);
     }
     if (is_none)
         return CLF_OK;
@@ -377,7 +377,7 @@ static clf_status copy_windows(const writer *w)
     json_t *list = json_array();
     CLF_TRY(set(w->config, "layer_types", list));
     if ((is_list && value->count != (size_t)layers) || (!is_list && (!clfi_gguf_int(value, 0, &period) || period < 0)))
-        CLF_FAIL(CLF_FORMAT, "%s: %s.%s: expected a number or one for each of %lld layers", clfi_gguf_path(w->file), w->architecture,
+        CLF_FAIL(CLF_FORMAT, "%s: %s.%s: expected one number, or one for each of %lld layers", clfi_gguf_path(w->file), w->architecture,
                  CLFI_GGUF_WINDOW_PATTERN, (long long)layers);
     for (int64_t i = 0; i < layers; i++) {
         double is_local = period == 0 || i % period < period - 1;
@@ -399,7 +399,7 @@ static clf_status check_type(const clf_gguf *file)
         return CLF_OK;
     CLF_TRY(clfi_gguf_get_text(file, CLFI_GGUF_TYPE, &type));
     if (type.length != sizeof model - 1 || memcmp(type.data, model, type.length) != 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.type \"%.*s\": expected a whole model (an adapter is merged into its model first)",
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.type \"%.*s\": expected a whole model (merge an adapter into its model first)",
                  clfi_gguf_path(file), (int)(type.length < 60 ? type.length : 60), type.data);
     return CLF_OK;
 }
@@ -421,7 +421,7 @@ static clf_status make_config(writer *w)
     full_key(w, CLFI_GGUF_EXPERTS, key);
     CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, 0, &experts));
     if (experts > 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not supported", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
     if (w->known)

@@ -64,7 +64,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
         if (value->type == CLF_GGUF_ARRAY || !clfi_gguf_number(value, 0, &number))
             CLF_FAIL(CLF_FORMAT, "%s: %s: expected a number, found %s", clfi_gguf_path(file), key, clfi_gguf_type_name(value->type));
         if (number != plain[i].neutral && number != plain[i].other)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not built", clfi_gguf_path(file), key, number,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not supported", clfi_gguf_path(file), key, number,
                      plain[i].neutral);
     }
     return refuse_other_heads(file, architecture);

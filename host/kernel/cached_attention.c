@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching attention of single queries to cached keys. */
+/* Launches attention of single queries to cached keys. */
 #include "kernel/cached_attention.h"
 
 #include "kernel/loops.h"

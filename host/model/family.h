@@ -62,7 +62,7 @@ clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_confi
 enum { CLFI_WINDOW = 4096 }; /* where transformers has a window though config.json has no such key */
 extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
 
-/* How GGUF files call the weights of a family of decoders; NULL: there are no such files. */
+/* The names of a family's weights in GGUF files; NULL: GGUF has no such family. */
 const clf_name_map *clfi_gguf_names(const char *model_type);
 
 #define CLFI_FAMILY(name) extern const clf_family clfi_family_##name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache of keys and values. */
+/* Memory of the cache of keys and values. */
 #include "nn/kv_cache.h"
 
 #include "base/alloc.h"
@@ -38,7 +38,7 @@ void clfi_kv_cache_clear(clf_kv_cache *cache)
     *cache = (clf_kv_cache){.context = NULL};
 }
 
-/* The rows of a layer to its larger memory, in a rehearsal too: they stay when it is over. */
+/* Copies the rows of a layer to its larger memory, also during a rehearsal, because the rows outlive it. */
 static clf_status move_rows(const clf_kv_cache *cache, int64_t layer, const clf_kv_layer *larger)
 {
     const clf_view k = clfi_kv_cache_view(cache, layer, 0), v = clfi_kv_cache_view(cache, layer, 1);

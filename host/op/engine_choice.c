@@ -103,7 +103,7 @@ static clf_status fail_tile(const clf_context *context, const clf_engine_table *
     clf_str text = CLF_STR_INIT;
     clf_status st = clfi_engine_choice_text(choice->engine, &whole, &text);
     if (st == CLF_OK)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: the tile of engine %s, own sizes put in where none is given, does not fit %s", table->op,
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: the tile of engine %s does not fit %s (default sizes fill the gaps)", table->op,
                        clfi_str_text(&text), context->device.info.name);
     clfi_str_free(&text);
     return st;
@@ -135,8 +135,8 @@ bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)
 static const char *stated_obstacle(const clf_context *context, const clf_engine *engine)
 {
     if (engine->precision > context->precision)
-        return "it keeps less precision than is asked for";
-    return clfi_engine_is_for(engine, &context->device.caps) ? NULL : "its kernels are not made for such a device";
+        return "its precision is lower than requested";
+    return clfi_engine_is_for(engine, &context->device.caps) ? NULL : "its kernels are for another kind of device";
 }
 
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
@@ -145,8 +145,8 @@ const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *e
     if (stated)
         return stated;
     if (clfi_engine_is_left_out(context, engine))
-        return "the driver's compiler crashes or hangs on a kernel of it (see clformer devices)";
-    return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe of what its kernels need (see clformer devices --all)";
+        return "the driver's compiler crashes or hangs on one of its kernels (see clformer devices)";
+    return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe that its kernels need (see clformer devices --all)";
 }
 
 /* Rows of products read some forms of weights (kernel/weight_form.h). */

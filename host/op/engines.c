@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine runs an op: tables only. The first row that suits a case runs it, else the first that can.
+/* The tables of engines of every op. The first row that suits a case runs it, else the first that can.
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
  * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group
@@ -30,7 +30,7 @@ static bool has_byte_dot(const clf_device_caps *caps)
     return caps->has_byte_dot;
 }
 
-/* Sums of 32 bits: in narrower ones two bytes of an input cost as much as floats of the weights. */
+/* Byte dot products with 32-bit sums. With narrower sums, two bytes per input cost as much as floats of the weights. */
 static bool has_wide_byte_dot(const clf_device_caps *caps)
 {
     return caps->has_byte_dot && !caps->narrow_byte_dot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One device: what the driver says of it, the capabilities that follow, and the quirks of drivers (the one place that knows names). */
+/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. No other file looks at names of devices. */
 #include "runtime/device.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ enum {
     WIDE_UNIT_LANES = 64   /* a compute unit of AMD's, a multiprocessor of NVIDIA's */
 };
 
-/* Questions to one device, and the first that its driver did not answer. */
+/* State of a survey of one device, with the first question that its driver did not answer. */
 typedef struct survey {
     cl_device_id id;
     const char *failed; /* NULL: everything was answered */

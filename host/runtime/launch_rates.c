@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring how fast a device computes and copies. */
+/* Measures how fast a device computes and copies, for the estimates of launches. */
 #include "runtime/launch_rates.h"
 
 #include <stdio.h>

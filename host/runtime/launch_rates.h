@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast a device computes and copies, measured once per device and driver and kept in the cache directory: what estimates of launches
- * are made of (runtime/launch_budget.h). */
+/* Rates of a device: how fast it computes and copies. They are measured once per device and driver and kept in the cache directory.
+ * runtime/launch_budget.h estimates launches by them. */
 #ifndef CLFI_RUNTIME_LAUNCH_RATES_H
 #define CLFI_RUNTIME_LAUNCH_RATES_H
 

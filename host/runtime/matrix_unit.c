@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of matrix units, and what tells them. */
+/* The table of matrix units, and how a device's unit is recognised. */
 #include "runtime/matrix_unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Probing a device once, and remembering what came of it. */
+/* Runs each probe of a device once and remembers its answer. */
 #include "runtime/probe.h"
 
 #include <stdio.h>
@@ -67,8 +67,8 @@ static clf_status run_probe(clf_context *context, const clf_probe_case *probe, c
     return st;
 }
 
-/* Has a process run it that may crash or hang. The program is built before, so that the time limit is that of the run. Where the process
- * did not come to its end, text tells why. */
+/* Runs the probe in a process of its own, which may crash or hang. The program is built before, so that the time limit applies to the run.
+ * If the process did not finish, text receives the reason. */
 static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const clf_kept_key *key, char text[TEXT_BYTES])
 {
     const clf_kernel_spec *const spec = &run->spec;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Probes: whether a device computes right what it only says it can. A probe builds and runs a small kernel, compares its numbers with the
- * host's, and is remembered in the cache directory per device, driver and kernel. A probe that fails is answered with no, and nothing is
- * logged as an error, except wrong numbers of a matrix unit. Its probe runs in a process of its own first (runtime/outside_build.h), so
- * that a driver that crashes or hangs in it is a no too. */
+/* Probes test that a device computes correctly what it claims to support. A probe builds and runs a small kernel, compares its numbers with
+ * the host's, and is remembered in the cache directory per device, driver and kernel. A failed probe means no; only wrong numbers of a
+ * matrix unit are logged as an error. The probe of a matrix unit first runs in a process of its own (runtime/outside_build.h), so that a
+ * driver that crashes or hangs means no, too. */
 #ifndef CLFI_RUNTIME_PROBE_H
 #define CLFI_RUNTIME_PROBE_H
 

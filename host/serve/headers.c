@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers of requests. */
+/* Checks the headers of requests. */
 #include "serve/headers.h"
 
 #include <stdlib.h>

@@ -58,7 +58,7 @@ def check_perplexity(name, model, golden, path):
         if not refused.startswith(f"clformer: {path}: ") or words not in refused:
             fail(f"{name}: perplexity of {content}: {refused}")
     empty = run("perplexity", model, "--file", "/dev/null", status=1)
-    if "/dev/null: holds no text" not in empty.stderr:
+    if "/dev/null: expected a text, found an empty file" not in empty.stderr:
         fail(f"{name}: perplexity of nothing: {empty.stderr}")
 
 

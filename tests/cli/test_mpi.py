@@ -137,7 +137,7 @@ with tempfile.TemporaryDirectory() as work:
     # A listing of devices that hangs although no driver alone does: after a minute, here seconds (impatient.c).
     done = mpirun(2, os.environ["CLF_TEST_IMPATIENT"], *embed("none.npy")[1:],
                   variables=ending("send:1", signal=int(signal.SIGSTOP), child=1), timeout=300)
-    expect("a listing that hangs", done, 1, "listing the devices: no end within 5 s")
+    expect("a listing that hangs", done, 1, "listing the devices: not finished within 5 s")
     if os.path.exists("none.npy"):
         fail("a listing that hangs: an output")
 

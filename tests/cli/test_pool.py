@@ -136,8 +136,8 @@ with tempfile.TemporaryDirectory() as work:
     # The texts are another's after a while, or those of few texts, such as the fingerprint's, at once.
     text = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "--format", "text"]
     numbers = run(*text).stdout
-    for call, told in (("recv:1", ("no answer for", "another takes its texts as well")),
-                       ("send:1", ("has not opened the model", "it takes part once it has"))):
+    for call, told in (("recv:1", ("no answer for", "another device computes its texts too")),
+                       ("send:1", ("has not opened the model", "it will join once it has"))):
         done = run_ending(call, *text, "--device", ",", once=f"{call}.once", timeout=300, **stopped)
         expect(f"a process that stops at {call}", done, 0, *told)
         if done.stdout != numbers or not numbers:
@@ -243,7 +243,7 @@ with tempfile.TemporaryDirectory() as work:
                                ("all in a window", 1, (f"the last device, default: no answer for {LOST} s; its process was ended",)),
                                ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
                                ("at the model", 0, ("its process was ended; it is left out",)),
-                               ("at the list of devices", 1, (f"listing the devices: no end within {LOST} s",)),
+                               ("at the list of devices", 1, (f"listing the devices: not finished within {LOST} s",)),
                                ("before a large window", 0, ("it does not read; another takes its texts",))):
         ended = subprocess.CompletedProcess(name, late[name].wait(timeout=300), "", read(f"{name}.err").decode())
         expect(f"a process that hangs {name}", ended, status, *told)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that
-results are right, and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes
-for that device.
+"""Tests clformer on PoCL behind a shim that shows it as a GPU. Checked are the host's choices, that it keeps within that GPU's limits, and
+the results. So is the number of kernels of a pass, by our own products and by CLBlast with the parameters that it takes for that device.
 usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE [TEST...]
 
 With tests behind the device, these programs run there, and it does only that and what is about launch graphs.
@@ -24,9 +23,9 @@ from shown import pocl_alone
 program, data, shim, cached_attention, device, *tests = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
 OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
-# Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device
-# (MWG, NWG, KWG and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and
-# 1,024 keys gets.
+# Per device: its shown name, work-group size and local memory; the most launches of a pass of 32 texts of 128 tokens by CLBlast 1.5.3.
+# CLBlast's parameters for the device follow: MWG, NWG, KWG and WGD, which are tiles of its large and its direct kernel, and
+# XGEMM_MIN_INDIRECT_SIZE. Last are the work-groups for one query with 12 heads and 1,024 keys.
 DEVICES = {
     "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 48),
     "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 48),
@@ -232,8 +231,8 @@ def check_generation(name="llama", graph=""):
 
 
 def check_graphs():
-    """A step of a language model is one launch where all of its work-groups run at once, and its kernels one by one where they do
-    not, or are asked to be; with the same tokens."""
+    """A step of a language model is one launch if all of its work-groups run at the same time. Otherwise, or with CLF_GRAPH=0, its kernels
+    are launched one by one. The tokens are the same."""
     whole = device == "nvidia_one_unit"
     for name in ("llama", "llama_blocks"):
         for graph in ("0", "1"):

@@ -117,8 +117,8 @@ def attention(head, items_k):
 
 
 def attention_products(head, items_k):
-    """isa.product_block's arguments for a target: multiply-adds of an item in each product, turns of the loops over slices and parts, and
-    of those that load a slice (two items to a line) and a part of v."""
+    """isa.product_block's arguments for a target: first the multiply-adds of an item in each product. Then the turns of the loops over
+    slices and parts, and of the loops that load a slice (two items to a line) and a part of v."""
     def products(target):
         by = attention_division(target, head, items_k)
         keys, group, queries = 4 * by["KEY_VECTORS"] * items_k, 8 * items_k, 32 * by["ROW_VECTORS"]

@@ -221,7 +221,7 @@ static void refused_models(void **state)
     temp_file(temp_root, CLFI_ADAPTER_CONFIG, none, sizeof none - 1, path);
     CHECK_FAILS(open_adapter(temp_root), CLF_FORMAT, "base_model_name_or_path");
     temp_file(temp_root, CLFI_ADAPTER_CONFIG, nested, sizeof nested - 1, path);
-    CHECK_FAILS(open_adapter(temp_root), CLF_UNSUPPORTED, "an adapter of its own");
+    CHECK_FAILS(open_adapter(temp_root), CLF_UNSUPPORTED, "itself a model with an adapter");
 }
 
 int main(void)

@@ -379,7 +379,7 @@ static void broken_indexes(void **state)
         {"{\"weight_map\":{\"w\":\"model.safetensors.index.json\"}}", CLF_FORMAT, "model.safetensors.index.json"},
         {"{\"weight_map\":{\"w\":\"none.safetensors\"}}", CLF_NOT_FOUND, "none.safetensors"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"x\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"x\" in"},
-        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"v\":\"two.safetensors\"}}", CLF_FORMAT, "tensor \"w\" comes twice"},
+        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"v\":\"two.safetensors\"}}", CLF_FORMAT, "tensor \"w\" occurs twice"},
         {"{\"weight_map\":{\"w\":\"three.safetensors\",\"u\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"w\" in"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"u\":\"broken.safetensors\"}}", CLF_FORMAT,
          "broken.safetensors: expected a header size"},
