@@ -211,8 +211,10 @@ static clf_status copy_scaling(const writer *w)
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_OLD_FACTOR, 0, &factor));
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_FACTOR, factor, &factor));
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_MAGNITUDE, 1, &magnitude));
-    const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0);
-    if (!is_yarn && magnitude != 1 && !clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT)) {
+    const bool is_long = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT) != NULL;
+    const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0) ||
+                                                           (is_long && is_text(&type, "longrope") && (factor == 0 || factor == 1));
+    if (!is_yarn && magnitude != 1 && !is_long) {
         full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected it beside yarn or longrope alone", clfi_gguf_path(w->file), key, magnitude);
     }
@@ -245,6 +247,10 @@ static clf_status copy_frequency_factors(const writer *w)
 {
     const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, CLFI_GGUF_FREQUENCIES);
     const clf_gguf_tensor *longer = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT);
+    const bool has_others = tensor || json_object_get(w->config, "rope_scaling");
+    if ((longer && has_others) || (!longer && clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_LONG)))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected %s", clfi_gguf_path(w->file), longer ? CLFI_GGUF_FACTORS_SHORT : CLFI_GGUF_FACTORS_LONG,
+                 longer ? "neither " CLFI_GGUF_FREQUENCIES " nor another scaling beside it" : CLFI_GGUF_FACTORS_SHORT " beside it");
     if (!tensor && !longer)
         return CLF_OK;
     const char *name = tensor ? CLFI_GGUF_FREQUENCIES : CLFI_GGUF_FACTORS_SHORT;

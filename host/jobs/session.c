@@ -13,6 +13,7 @@
 #include "jobs/device_listing.h"
 #include "jobs/model_hash.h"
 #include "jobs/platform_guard.h"
+#include "jobs/precision_hint.h"
 #include "jobs/tokenizer_note.h"
 #include "model/directory_account.h"
 #include "model/session.h"
@@ -49,6 +50,7 @@ clf_status cli_session_open(cli_session *session)
         return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
     session->context->on_loss = say_loss;
+    cli_precision_hint(session->context);
     cli_progress_watch_builds(session->context);
     return CLF_OK;
 }

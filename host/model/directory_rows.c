@@ -14,6 +14,7 @@ static const char by_class[] = "which software made the tokenizer, and which cla
 static const char by_files[] = "names files and programs, or how they keep numbers";
 static const char by_training[] = "of training and of other tasks";
 static const char by_tensors[] = "the stored tensors tell it";
+static const char by_biases[] = "compared with the stored biases by stored_biases.c";
 static const char by_pictures[] = "of pictures and sounds; texts alone are read";
 static const char by_running[] = "how fast it runs and in which memory; numbers are float32 here";
 static const char by_settings[] = "read by transformer_settings.c";
@@ -77,8 +78,7 @@ static const clf_account_row rows[] = {
     {CLFI_MODEL_CONFIG, "llama mistral qwen2 qwen3 gemma phi3", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_act"},
     {CLFI_MODEL_CONFIG, windowed, CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window layer_types"},
     {CLFI_MODEL_CONFIG, "qwen2 qwen3", CLF_ACCOUNT_FOLLOWED, by_family, "use_sliding_window max_window_layers"},
-    {CLFI_MODEL_CONFIG, "gemma gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family,
-     "hidden_activation use_bidirectional_attention"},
+    {CLFI_MODEL_CONFIG, "gemma gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_activation use_bidirectional_attention"},
     {CLFI_MODEL_CONFIG, "gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "query_pre_attn_scalar final_logit_softcapping"},
     {CLFI_MODEL_CONFIG, "gemma2", CLF_ACCOUNT_FOLLOWED, by_family, "attn_logit_softcapping"},
     {CLFI_MODEL_CONFIG, "gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window_pattern rope_local_base_freq"},
@@ -109,9 +109,13 @@ static const clf_account_row rows[] = {
      "initializer_factor sentence_transformers sbert_ce_default_activation_function"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, "tokens, which the tokenizer knows",
      "bos_token_id eos_token_id cls_token_id sep_token_id mask_token_id pad_token_id unk_token_id"},
-    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, by_tensors,
-     "attention_bias mlp_bias norm_bias classifier_bias qkv_proj_bias mlp_fc1_bias mlp_fc2_bias sinusoidal_pos_embds "
-     "position_embedding_type head_dim"},
+    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, by_tensors, "sinusoidal_pos_embds position_embedding_type head_dim"},
+    {CLFI_MODEL_CONFIG, "llama qwen3 gemma gemma2 gemma3_text modernbert", CLF_ACCOUNT_FOLLOWED, by_biases, "attention_bias"},
+    {CLFI_MODEL_CONFIG, "llama modernbert", CLF_ACCOUNT_FOLLOWED, by_biases, "mlp_bias"},
+    {CLFI_MODEL_CONFIG, "modernbert", CLF_ACCOUNT_FOLLOWED, by_biases, "norm_bias classifier_bias"},
+    {CLFI_MODEL_CONFIG, "nomic_bert", CLF_ACCOUNT_FOLLOWED, by_biases, "qkv_proj_bias mlp_fc1_bias mlp_fc2_bias"},
+    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, "transformers does not look at it for this model_type",
+     "attention_bias mlp_bias norm_bias classifier_bias qkv_proj_bias mlp_fc1_bias mlp_fc2_bias"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, "other keys tell it", "_sliding_window_pattern original_max_position_embeddings"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, by_pictures,
      "vision_config mm_tokens_per_image image_token_index boi_token_index eoi_token_index"},
@@ -131,6 +135,17 @@ static const clf_account_row rows[] = {
      "renormalize_logits"},
     {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "says nothing about a text",
      "pad_token_id transformers_version _from_model_config use_cache"},
+    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "how a text is drawn and how many: options say it",
+     "do_sample temperature top_k top_p min_p top_h typical_p epsilon_cutoff eta_cutoff num_return_sequences diversity_penalty"},
+    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "how long a text may be: options say it", "max_length max_new_tokens max_time"},
+    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, by_running,
+     "cache_implementation cache_config compile_config disable_compile low_memory max_cache_len prefill_chunk_size "
+     "continuous_batching_config num_assistant_tokens num_assistant_tokens_schedule assistant_confidence_threshold "
+     "assistant_early_exit assistant_lookbehind assistant_ensemble_weight target_lookbehind is_assistant prompt_lookup_num_tokens "
+     "max_matching_ngram_size speculation_type use_mtp"},
+    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "what is returned beside a text",
+     "output_attentions output_hidden_states output_scores output_logits return_dict_in_generate"},
+    {CLFI_ACCOUNT_GENERATION, NULL, CLF_ACCOUNT_HARMLESS, "scores that are no numbers end a text with an error", "remove_invalid_values"},
     /* sentence_bert_config.json and the objects inside */
     {CLFI_TRANSFORMER_SETTINGS, NULL, CLF_ACCOUNT_FOLLOWED, "where longer texts are cut", "max_seq_length"},
     {CLFI_TRANSFORMER_SETTINGS, NULL, CLF_ACCOUNT_FOLLOWED, "read by tokenizer_open.c", "do_lower_case"},
@@ -199,7 +214,12 @@ static const clf_account_row rows[] = {
      "padding_side pad_token_type_id pad_to_multiple_of max_length stride truncation_strategy truncation"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, by_files,
      "name_or_path special_tokens_map_file tokenizer_file vocab_file merges_file auto_map processor_class use_fast is_local files_loaded "
-     "init_inputs from_slow never_split do_basic_tokenize local_files_only trust_remote_code errors verbose"},
+     "init_inputs from_slow never_split do_basic_tokenize local_files_only trust_remote_code errors verbose fast_tokenizer_files "
+     "tokenizer_type source_spm target_spm target_vocab_file"},
+    {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, "the tokenizer's files tell it",
+     "source_lang target_lang extra_ids do_split_on_punc max_input_chars_per_word"},
+    {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_REFUSED, "it changes how texts are cut and is not followed",
+     "fix_mistral_regex sp_model_kwargs"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, by_training, "response_template response_schema use_default_system_prompt"},
     {CLFI_ACCOUNT_SPECIALS, NULL, CLF_ACCOUNT_FOLLOWED, "followed where tokenizer_config.json does not list the added tokens", "*"},
     {CLFI_ACCOUNT_ADDED, NULL, CLF_ACCOUNT_FOLLOWED, "followed where tokenizer_config.json does not list the added tokens", "*"},

@@ -7,6 +7,7 @@
 #include "model/families.h"
 #include "model/model_config.h"
 #include "model/name_map.h"
+#include "model/stored_biases.h"
 
 /* Tasks of a family's networks, as bits. */
 typedef enum clf_task {
@@ -24,6 +25,7 @@ typedef struct clf_family {
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);
     const clf_name_map *names;
+    const clf_bias_rule *biases; /* NULL: those that the file has */
     const char *const (*aliases)[2]; /* {another name of a key, the key}, as transformers' attribute_map; NULL after the last, NULL: none */
 } clf_family;
 

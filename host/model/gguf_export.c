@@ -83,6 +83,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, cons
     CLF_TRY(family->read_config(config, &network));
     CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    CLF_GOTO(clfi_biases_check(checkpoint, family->names, family->biases, &network));
     clfi_tie_generator(checkpoint, family->names, &network);
     CLF_GOTO(clfi_gguf_tensors_create(checkpoint, architecture, family, &network, &tensors));
     CLF_GOTO(put_tokenizer(directory, config, &network, &values, &out->tokenizer));

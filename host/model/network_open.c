@@ -110,6 +110,7 @@ static clf_status plan_network(clf_context *context, clf_checkpoint *checkpoint,
     CLF_TRY(clfi_checkpoint_load(checkpoint));
     clfi_tie_generator(checkpoint, names, config);
     clfi_take_positions(checkpoint, names, config);
+    CLF_TRY(clfi_biases_check(checkpoint, names, family->biases, config));
     *plan = clfi_memory_plan(context, checkpoint, config, params);
     return CLF_OK;
 }

@@ -161,6 +161,17 @@ bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, c
            !clfi_engine_is_left_out(context, engine) && clfi_probe(context, engine->probe);
 }
 
+bool clfi_engine_pays(const clf_context *context, const clf_engine *engine)
+{
+    return !engine->pays || engine->pays(context);
+}
+
+/* The rates may have to be measured, so they are asked for last. */
+static bool may_choose(const clf_context *context, const clf_engine *engine, const void *args)
+{
+    return clfi_engine_is_able(context, engine, args) && clfi_engine_pays(context, engine);
+}
+
 static clf_status fail_all(const clf_context *context, const clf_engine_table *table)
 {
     const size_t length = strlen(table->op);
@@ -186,14 +197,14 @@ clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void 
         *out = forced;
         return CLF_OK;
     }
-    if (measured && clfi_engine_is_able(context, measured->engine, args)) {
+    if (measured && may_choose(context, measured->engine, args)) {
         *out = *measured;
         return CLF_OK;
     }
     const clf_engine *able = NULL, *suited = NULL;
     for (size_t i = 0; !suited && i < table->count; i++) {
         const clf_engine *engine = &table->engines[i];
-        if (!clfi_engine_is_able(context, engine, args))
+        if (!may_choose(context, engine, args))
             continue;
         able = able ? able : engine;
         suited = !engine->suits || engine->suits(context, args) ? engine : NULL;

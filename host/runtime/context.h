@@ -89,7 +89,7 @@ struct clf_context {
     struct clf_rehearsal *rehearsal; /* of runtime/rehearsal.h; NULL: work is done */
     uint64_t builds_expected;        /* programs from source that a rehearsal found necessary, and those built before */
     uint64_t asker;                  /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
-    uint64_t unbuilt;                /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
+    uint64_t unbuilt;                /* engines of which the driver cannot compile or run a kernel: they are left out */
     char unbuilt_reason[1024];       /* of the last of them */
     size_t unbuilt_graphs;           /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
     void (*on_build)(void *user);    /* called before a program is built from source; NULL: nobody watches */

@@ -153,7 +153,7 @@ static clf_status set_matrix_unit(clf_context *context)
     if (!name || !name[0])
         return CLF_OK;
     context->device.caps.matrix_unit = clfi_matrix_unit_from_name(name);
-    context->device.caps.emulates_matrix_unit = context->device.caps.strong_matrix_unit = true;
+    context->device.caps.emulates_matrix_unit = true;
     if (context->device.caps.matrix_unit == CLFI_MATRIX_NONE)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: unknown unit \"%s\" (%s, for example)", name,
                  clfi_matrix_unit_info(CLFI_MATRIX_NVIDIA_BF16)->macro);

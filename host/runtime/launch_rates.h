@@ -10,4 +10,7 @@
  * fails, or gives numbers that no such device has, the guess stays, and a line of the log says so. */
 void clfi_launch_rates(clf_context *context);
 
+/* The rate of float32 multiply-adds, two operations each, that the same measurement found. */
+clf_status clfi_float_gflops(clf_context *context, double *out);
+
 #endif

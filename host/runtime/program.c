@@ -302,6 +302,29 @@ static clf_status fail_unusable(clf_context *context, const clf_kernel_spec *spe
              context->shared->cache ? context->shared->cache->path : "", program->key);
 }
 
+/* Drivers may allow a kernel fewer work-items than the device's limit. Mali's driver does where a kernel takes many registers
+ * (https://github.com/opencv/opencv/issues/13108), and Adreno's (https://github.com/clMathLibraries/clBLAS/issues/136), whose local memory
+ * is small too. A launch would fail as if the device were lost, so the engine is left out instead. */
+static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec, cl_kernel kernel)
+{
+    const cl_device_id device = context->device.id;
+    const uint64_t local_limit = context->device.caps.local_memory_bytes;
+    size_t asked[3] = {0}, most = 0;
+    cl_ulong local = 0;
+    if (clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof asked, asked, NULL) != CL_SUCCESS ||
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) != CL_SUCCESS ||
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS)
+        return CLF_OK; /* the launch itself shows it */
+    const size_t items = asked[0] * asked[1] * asked[2];
+    if (items <= most && local <= local_limit)
+        return CLF_OK;
+    snprintf(context->unbuilt_reason, sizeof context->unbuilt_reason,
+             "kernel %s: needs work-groups of %zu items with %llu bytes of local memory, the driver allows it %zu items and %llu bytes",
+             spec->kernel, items, (unsigned long long)local, most, (unsigned long long)local_limit);
+    context->unbuilt |= context->asker;
+    CLF_FAIL(CLF_BUILD, "%s", context->unbuilt_reason);
+}
+
 static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
 {
     CLF_TRY(get_program(context, spec, true, &kernel->program));
@@ -312,6 +335,7 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
     kernel->hash = kernel->program->hash;
     kernel->is_saved = !context->shared->cache;
     CLF_TRY(make_kernel(spec, kernel->program, &kernel->handle));
+    CLF_TRY(check_limits(context, spec, kernel->handle));
     const cl_int code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "kernel %s: clGetKernelInfo: %s (%d)", spec->kernel, clfi_cl_name(code), code);

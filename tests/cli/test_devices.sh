@@ -127,7 +127,8 @@ fi
 if [ "$(grep -c '"usable": true' "$work/json")" -gt 0 ]; then
     CLF_MATRIX_UNIT=AMD_GFX12 CLF_CACHE_DIR=$work/matrix "$program" devices --all >"$work/matrix.out" ||
         fail "devices --all with an emulated matrix unit"
-    grep -q '^   matrix unit   AMD RDNA 4 wmma bfloat16 (emulated), probe passed$' "$work/matrix.out" ||
+    rates='[0-9.e-]+ TFLOP/s, [0-9.e-]+ times the peak of float32'
+    grep -qE "^   matrix unit   AMD RDNA 4 wmma bfloat16 \(emulated\), probe passed, $rates\$" "$work/matrix.out" ||
         fail "devices --all names no matrix unit: $(cat "$work/matrix.out")"
 fi
 [ "$(grep -c '^   ' "$work/out.short" 2>/dev/null)" = "$(grep -c '"index"' "$work/json")" ] ||

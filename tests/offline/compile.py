@@ -241,7 +241,7 @@ def main():
     if not variants:
         sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
     if not options.target.startswith("intel"):  # the others' compilers of OpenCL C 1.2 know no sub-groups
-        variants = [variant for variant in variants if "-DHAS_SUBGROUPS=1" not in variant[2]]
+        variants = [variant for variant in variants if not {"-DSUBGROUPS=1", "-DSUBGROUPS=16"} & set(variant[2])]
     variants = [variant for variant in variants if getattr(compiler, "refuses", set()).isdisjoint(variant[2])]
     if not compiler.takes_cpu_family:
         variants = [variant for variant in variants if not is_cpu_family(variant)]

@@ -100,8 +100,8 @@ def chip(target):
     return CHIPS.get(target, target.split("_")[1])
 
 
-def listing(target, file, kernel, options):
-    """(disassembly, resources)"""
+def listing(target, file, kernel, options, edit=None):
+    """(disassembly, resources); edit: a pair of texts, of which the second takes the first one's place in the source."""
     compiler = {**TARGETS, **MATRIX_TARGETS}[target]()
     refused = getattr(compiler, "refuses", set()) & set(options)
     if refused:
@@ -110,10 +110,13 @@ def listing(target, file, kernel, options):
         raise Unavailable("ptxas")
     if target.startswith("nvidia"):
         require("nvdisasm", "/usr/local/cuda/bin/nvdisasm")
+    text = flatten(file)
+    if edit and edit[0] not in text:
+        raise Broken(f"{file} has no \"{edit[0]}\"")
     with tempfile.TemporaryDirectory() as work:
         source = work + "/source.cl"
         with open(source, "w", encoding="utf-8") as out:
-            out.write(flatten(file))
+            out.write(text.replace(*edit) if edit else text)
         os.environ.update(IGC_ShaderDumpEnable="1", IGC_DumpToCustomDir=work + "/igc")
         try:
             good, _, log = compiler.compile(source, options, work)
@@ -280,7 +283,7 @@ def blocks_of(items):
         falls = True
         if k == "op" and BRANCH.match(op):
             to |= {where[x] for x in re.findall(r"\.?[A-Za-z_]\w*", rest) if x in where}
-            falls = not (op == "s_branch" or (op.startswith("BRA") and not rest.startswith("@")) or
+            falls = not (op == "s_branch" or (op.startswith("BRA") and not re.match(r"@|!?UP\d,", rest)) or
                          op == "jmpi" and not rest.startswith("@"))
         elif k == "op" and (op == "s_endpgm" or op == "EXIT" and not rest.startswith("@")):
             falls = False
@@ -433,7 +436,8 @@ def tally(target, items, width=32):
         names[op] += 1
         if half_products(target, op, rest):
             c["half"] += half_products(target, op, rest)
-        if target == "gfx1100" and op.startswith("v_dual_"):
+        c["packed"] += op.startswith("v_pk_fma_f32")  # two multiply-adds of floats
+        if op.startswith("v_dual_"):
             second = re.search(r"::\s*v_dual_(\w+)", rest)
             if second:
                 c["fma" if re.match(r"fma", second[1]) else "valu"] += 1
@@ -548,12 +552,12 @@ def measure_products(target, file, kernel, options, products):
     return out
 
 
-def measure(target, file, kernel, options):
+def measure(target, file, kernel, options, edit=None):
     """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that
     is issued; of halves, two for what a multiply-add of floats takes, so up to 2), counts by pipe; where there are any: loads (from global
     memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most of them between two waits); where the
     listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
-    code, out = listing(target, file, kernel, options)
+    code, out = listing(target, file, kernel, options, edit)
     name = chip(target)
     loop = hot_loop(name, parse(name, code))
     if not loop:
