@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--cache f32|f16]
+/* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--cache f32|f16|q8_0]
  *                [--processor-time] [--logits F] [--json]
  *
  * A language model's speed: prefill (prompts of N tokens, pseudo-random ones) and decode (N greedy tokens behind each prompt, the choice on
@@ -218,28 +218,28 @@ static void create(generation *g, clf_model *model)
  * logits of up to 32. highest: behind them lie some 200 sums of about 1,000 products, each of which errs by u sqrt(1000) / 4 in the mean
  * square, u = 2^-24. That makes 32 sqrt(200) 4.7e-7 = 2.1e-4, and four times that is allowed. high and medium: what op/engines.c says of
  * the engines that these allow, the former twice. A cache in f16 rounds keys and values by 2^-12 of their size in the mean: 32 2^-12 =
- * 8e-3, twice. */
+ * 8e-3, twice. One in q8_0 rounds them by 0.4 % of a block's largest, evenly: 0.0023 of it in the mean square, so 0.1, and five times
+ * that. */
 static bool read_accuracy(int argc, char **argv, clf_context_params *context, clf_model_params *model, double *bound)
 {
     static const double of_precision[] = {[CLF_PRECISION_HIGHEST] = 1e-3, [CLF_PRECISION_HIGH] = 1e-2, [CLF_PRECISION_MEDIUM] = 1};
-    const double of_f16_cache = 2e-2;
+    static const double of_cache[] = {[CLF_STORAGE_F16] = 2e-2, [CLF_STORAGE_Q8_0] = 5e-1};
     const char *precision = bench_option(argc, argv, "--precision"), *cache = bench_option(argc, argv, "--cache");
     for (int i = CLF_PRECISION_HIGHEST; precision && i <= CLF_PRECISION_MEDIUM; i++)
         if (strcmp(precision, clf_precision_name((clf_precision)i)) == 0)
             context->precision = (clf_precision)i;
-    if (cache && strcmp(cache, "f16") == 0)
-        model->cache = CLF_STORAGE_F16;
-    *bound = of_precision[context->precision];
-    if (model->cache == CLF_STORAGE_F16)
-        *bound = fmax(*bound, of_f16_cache);
+    for (size_t i = 0; cache && i < COUNT(of_cache); i++)
+        if (strcmp(cache, clfi_cache_storage((clf_storage)i)->name) == 0)
+            model->cache = (clf_storage)i;
+    *bound = fmax(of_precision[context->precision], of_cache[model->cache]);
     return (!precision || strcmp(precision, clf_precision_name(context->precision)) == 0) &&
-           (!cache || strcmp(cache, model->cache == CLF_STORAGE_F16 ? "f16" : "f32") == 0);
+           (!cache || strcmp(cache, clfi_cache_storage(model->cache)->name) == 0);
 }
 
 int main(int argc, char **argv)
 {
     static const char usage[] = "bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision "
-                                "highest|high|medium] [--cache f32|f16] [--processor-time] [--logits F] [--json]";
+                                "highest|high|medium] [--cache f32|f16|q8_0] [--processor-time] [--logits F] [--json]";
     bench_arguments(argc, argv, 1, usage);
     generation g = {.batch = bench_size(argc, argv, "--batch", 1),
                     .prompt = bench_size(argc, argv, "--prompt-tokens", 512),

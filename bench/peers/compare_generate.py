@@ -109,7 +109,7 @@ def main():
     parser.add_argument('--tokens', type=int, default=64)
     parser.add_argument('--batch', type=int, default=1)
     parser.add_argument('--precision', choices=('highest', 'high', 'medium'), default='highest')
-    parser.add_argument('--cache', choices=('f32', 'f16'), default='f32')
+    parser.add_argument('--cache', choices=('f32', 'f16', 'q8_0'), default='f32')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--processor-time', action='store_true')

@@ -23,7 +23,12 @@
 #error "HAS_ONE_STEP: a work-item has SHARED_HEADS heads, else all; IS_SPLIT: keys lie in parts"
 #endif
 
-#define LOAD_VECTOR PASTE(vector_, LOAD_KV)
+/* Vector i of a head's row. */
+#if IS_Q8
+#define KV_VECTOR(row, i) (vector_load_i8((__global const char *)(row) + (i) * WIDTH) * (floatv)(cache_scale(row, HEAD, (i) * WIDTH)))
+#else
+#define KV_VECTOR(row, i) PASTE(vector_, LOAD_KV)((row) + (i) * WIDTH)
+#endif
 #define VECTORS (HEAD / WIDTH)
 #if TILE == 1
 #define COLUMNS SHARED_HEADS
@@ -75,7 +80,7 @@ inline float weigh_block(query_state *state, const floatv *products, float *scor
 /* Rows are short and lie anywhere, so those of later blocks are asked for while scores are formed. */
 inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, long row)
 {
-    for (int c = 0; c < HEAD; c += LINE / (int)sizeof(KV_T)) {
+    for (int c = 0; c < ROW; c += LINE / (int)sizeof(KV_T)) {
         PREFETCH_STREAM(k + row * at->k_stride + c);
         PREFETCH_STREAM(v + row * at->v_stride + c);
     }
@@ -94,7 +99,7 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
 #define EACH_COLUMN PASTE(ROWS_, COLUMNS)
 
 #define START_PRODUCT(c) floatv product##c = (floatv)(0.0f);
-#define LOAD_KEY(unused, v) const floatv key##v = LOAD_VECTOR(k_row + (i + v) * WIDTH);
+#define LOAD_KEY(unused, v) const floatv key##v = KV_VECTOR(k_row, i + v);
 #define ADD_PRODUCT(c, v) product##c = fma(key##v, states[c].query[i + v], product##c);
 #define ADD_PRODUCTS(c) EACH_STEP_VECTOR(ADD_PRODUCT, c)
 #define KEEP_PRODUCT(c) products[c][j] = product##c;
@@ -103,7 +108,7 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
         weigh_block(&states[c], products[c], scores[c], at, h + HEAD_OF(c), begin, count, keys[QUERY_OF(c)] - 1, bias, cap);
 #define START_MIXED(c, v) floatv mixed##c##v = states[c].mixed[i + v] * alpha##c;
 #define START_COLUMN(c) EACH_STEP_VECTOR(START_MIXED, c)
-#define LOAD_VALUE(unused, v) const floatv value##v = LOAD_VECTOR(v_row + (i + v) * WIDTH);
+#define LOAD_VALUE(unused, v) const floatv value##v = KV_VECTOR(v_row, i + v);
 #define ADD_VALUE(c, v) mixed##c##v = fma(value##v, weight##c, mixed##c##v);
 #define ADD_VALUES(c)                                 \
     const floatv weight##c = (floatv)(scores[c][j]);  \

@@ -24,13 +24,18 @@ ROW_SUM(group_sum, float, CLK_LOCAL_MEM_FENCE)
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
 
+#if IS_Q8
+#define KEY_FOUR(key, c) (convert_float4(*(__global const char4 *)((key) + (c))) * cache_scale(key, HEAD, c))
+#else
+#define KEY_FOUR(key, c) FOUR(LOAD_KV, (key) + (c), ALIGNED_VECTORS)
+#endif
 
 inline float key_times_query(__global const KV_T *key, __local const float *query)
 {
 #if IS_ALIGNED
     float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
     for (int c = 0; c < HEAD; c += 4) {
-        const float4 values = FOUR(LOAD_KV, key + c, ALIGNED_VECTORS), factors = *(__local const float4 *)(query + c);
+        const float4 values = KEY_FOUR(key, c), factors = *(__local const float4 *)(query + c);
         s0 = fma(values.x, factors.x, s0);
         s1 = fma(values.y, factors.y, s1);
         s2 = fma(values.z, factors.z, s2);
@@ -40,7 +45,7 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #else
     float sum = 0.0f;
     for (int c = 0; c < HEAD; c++)
-        sum = fma(LOAD_KV(key, c), query[c], sum);
+        sum = fma(KV_AT(key, 0, c), query[c], sum);
     return sum;
 #endif
 }
@@ -55,11 +60,11 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #define TEAM_OF(m) 0
 #endif
 
-/* start + sum_j weights[j] v[place[j]] over every TEAMS-th key from the first on. */
-inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, __local const float *weights, int first, int keys,
-                        float start)
+/* start + sum_j weights[j] v[place[j]], column c of the rows, over every TEAMS-th key from the first on. */
+inline float mix_values(__global const KV_T *v, int c, __local const OFFSET_T *place, __local const float *weights, int first,
+                        int keys, float start)
 {
-#define VALUE(i) LOAD_KV(v, place[j + (i) * TEAMS])
+#define VALUE(i) KV_AT(v, place[j + (i) * TEAMS], c)
 #define WEIGHT(i) weights[j + (i) * TEAMS]
     int j = first;
     for (; j + 7 * TEAMS < keys; j += 8 * TEAMS) {
@@ -140,7 +145,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
         maximum = largest;
         for (int m = item; m < TEAMS * HEAD; m += WG) {
             const int team = TEAM_OF(m);
-            mixed[m] = mix_values(v + (m - team * HEAD), place, weights, team, keys, mixed[m] * alpha);
+            mixed[m] = mix_values(v, m - team * HEAD, place, weights, team, keys, mixed[m] * alpha);
         }
         barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
     }

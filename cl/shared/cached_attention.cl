@@ -16,8 +16,18 @@
 #error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap); HAS_BIAS: distances add to scores"
 #endif
 
-#if !defined(KV_T) || !defined(LOAD_KV)
-#error "KV_T, LOAD_KV: type of keys and values"
+#if !defined(KV_T) || !defined(LOAD_KV) || !defined(IS_Q8)
+#error "KV_T, LOAD_KV: type of keys and values; IS_Q8: they are q8_0 rows of bytes"
+#endif
+
+/* KV_AT: element c of a head's row, which begins `at` elements behind p. */
+#if IS_Q8
+#include "cache_q8.cl"
+#define ROW CACHE_ROW_Q8(HEAD)
+#define KV_AT(p, at, c) ((float)as_char((p)[(at) + (c)]) * cache_scale((p) + (at), HEAD, c))
+#else
+#define ROW HEAD /* elements of KV_T of a head's row */
+#define KV_AT(p, at, c) LOAD_KV((p) + (c), at)
 #endif
 
 #if HAS_SOFT_CAP

@@ -11,6 +11,7 @@ typedef float floatv;
 typedef int intv;
 typedef uint uintv;
 typedef ushort ushortv;
+typedef char charv;
 #define VECTOR_LOAD(p) (*(p))
 #define VECTOR_STORE(v, p) (*(p) = (v))
 #define VECTOR_LOAD_HALF(p) vload_half(0, p)
@@ -27,6 +28,7 @@ typedef PASTE(float, WIDTH) floatv;
 typedef PASTE(int, WIDTH) intv;
 typedef PASTE(uint, WIDTH) uintv;
 typedef PASTE(ushort, WIDTH) ushortv;
+typedef PASTE(char, WIDTH) charv;
 #define VECTOR_LOAD(p) PASTE(vload, WIDTH)(0, p)
 #define VECTOR_STORE(v, p) PASTE(vstore, WIDTH)(v, 0, p)
 #define VECTOR_LOAD_HALF(p) PASTE(vload_half, WIDTH)(0, p)
@@ -52,6 +54,7 @@ static inline floatv vector_load_bf16(__global const ushort *p)
 #if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 typedef floatv floatv_unaligned __attribute__((aligned(4)));
 typedef ushortv ushortv_unaligned __attribute__((aligned(2)));
+typedef charv charv_unaligned __attribute__((aligned(1)));
 
 static inline floatv vector_load_f32(__global const float *p)
 {
@@ -67,6 +70,11 @@ static inline floatv vector_load_f16(__global const half *p)
 {
     const ushortv bits = *(__global const ushortv_unaligned *)p;
     return VECTOR_LOAD_HALF((const half *)&bits);
+}
+
+static inline floatv vector_load_i8(__global const char *p)
+{
+    return TO_FLOATV(*(__global const charv_unaligned *)p);
 }
 
 static inline void vector_store_f16(__global half *p, floatv v)
@@ -89,6 +97,11 @@ static inline void vector_store_f32(__global float *p, floatv v)
 static inline floatv vector_load_f16(__global const half *p)
 {
     return VECTOR_LOAD_HALF(p);
+}
+
+static inline floatv vector_load_i8(__global const char *p)
+{
+    return TO_FLOATV(VECTOR_LOAD(p));
 }
 
 static inline void vector_store_f16(__global half *p, floatv v)

@@ -16,6 +16,7 @@
 #include "jobs/precision_hint.h"
 #include "jobs/tokenizer_note.h"
 #include "model/directory_account.h"
+#include "model/memory_plan.h"
 #include "model/session.h"
 #include "op/engines.h"
 #include "op/left_out.h"
@@ -213,9 +214,9 @@ static void print_stats(const cli_session *session, bool has_processes, const cl
     if (has_processes)
         fprintf(stderr, "processes       one for each device; their programs, transfers, memory and kernels are not counted here\n");
     if (session->model)
-        fprintf(stderr, "load            %.1f ms (engine %s%s%s)\n", ms(session->load_ns),
+        fprintf(stderr, "load            %.1f ms (engine %s%s%s%s)\n", ms(session->load_ns),
                 clf_model_get_info(session->model)->linear_engine, session->weights == CLF_STORAGE_F16 ? ", weights f16" : "",
-                session->cache == CLF_STORAGE_F16 ? ", cache f16" : "");
+                session->cache ? ", cache " : "", session->cache ? clfi_cache_storage((clf_storage)session->cache)->name : "");
     fprintf(stderr, "build           %.1f ms (%llu %s built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
             (unsigned long long)s.programs_built, clfi_plural(s.programs_built, "program", "programs"), ms(s.cache_load_ns),
             (unsigned long long)s.programs_from_cache);

@@ -15,7 +15,7 @@ typedef struct cli_session {
     int precision; /* index into highest|high|medium */
     int stats;
     int weights;       /* a clf_storage: index into stored|f16 */
-    int cache;         /* the same: index into f32|f16 */
+    int cache;         /* the same: index into f32|f16|q8_0 */
     size_t sequences;  /* texts that are to be generated together; 0: as many as usual */
     int no_tuned;      /* choices that clformer tune measured are not used */
     int background;    /* other programs come first (console/background.h) */
@@ -63,9 +63,9 @@ typedef struct cli_session {
     }
 
 /* Options of commands that keep keys and values. */
-#define CLI_CACHE_OPTIONS(s)                                                                   \
-    {                                                                                          \
-        "cache", 0, "f32|f16", "type of keys and values on the device", CLI_CHOICE, &(s).cache \
+#define CLI_CACHE_OPTIONS(s)                                                                        \
+    {                                                                                               \
+        "cache", 0, "f32|f16|q8_0", "type of keys and values on the device", CLI_CHOICE, &(s).cache \
     }
 
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */

@@ -13,7 +13,7 @@ enum {
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
     SCORE_MULTIPLY_ADDS = 16, /* of its exponential and the rest */
-    MOST_COLUMNS = 8 /* of a work-item of vectors, that read keys together */
+    MOST_COLUMNS = 8          /* of a work-item of vectors, that read keys together */
 };
 
 /* The same struct as in cl/shared/cached_attention.cl. */
@@ -31,6 +31,7 @@ static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_c
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
     clfi_spec_dtype(&spec, "KV", args->k->dtype);
+    clfi_spec_int(&spec, "IS_Q8", args->k->dtype == CLF_U8);
     clfi_spec_int(&spec, "HAS_WINDOW", args->window > 0);
     clfi_spec_int(&spec, "HAS_SOFT_CAP", args->soft_cap > 0);
     clfi_spec_int(&spec, "HAS_BIAS", args->bias != NULL);
@@ -85,7 +86,8 @@ static int64_t seen_keys(const clf_cached_attention_args *args)
 static void state_work(clf_launch *launch, const clf_cached_attention_args *args)
 {
     const double scores = (double)(args->q->dim[0] * args->q->dim[1]) * (double)seen_keys(args), head = (double)args->q->dim[2];
-    clfi_launch_work(launch, scores * (2 * head + SCORE_MULTIPLY_ADDS), 2 * scores * head * (double)clf_dtype_bytes(args->k->dtype));
+    clfi_launch_work(launch, scores * (2 * head + SCORE_MULTIPLY_ADDS),
+                     2 * scores * (double)args->k->dim[2] * (double)clf_dtype_bytes(args->k->dtype));
 }
 
 static int vector_width(const clf_context *context, int64_t head)

@@ -8,7 +8,8 @@
 /* Checked by the op (op/cached_attention.h). */
 typedef struct clf_cached_attention_args {
     const clf_view *q;      /* [H,N,D] f32 */
-    const clf_view *k, *v;  /* [G,R,D], both f32 or both f16: rows of a cache; G divides H: query head h uses key head h / (H / G) */
+    const clf_view *k, *v;  /* [G,R,D], both f32 or both f16, or u8 [G,R,clfi_kv_row]: rows of a cache (kernel/kv_cache.h); G divides H:
+                             * query head h uses key head h / (H / G) */
     const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n */
     const clf_view *counts; /* i32 [N], adjacent: keys of query n */
     int64_t keys;           /* no fewer than any query has */

@@ -9,6 +9,13 @@ typedef struct head_layout {
     cl_long offset, head_stride, stride;
 } head_layout;
 
+int64_t clfi_kv_row(clf_dtype dtype, int64_t size)
+{
+    if (dtype != CLF_U8)
+        return size;
+    return size % CLFI_KV_BLOCK == 0 ? size / CLFI_KV_BLOCK * (CLFI_KV_BLOCK + 2) : 0;
+}
+
 clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, clf_dtype dtype,
                                 int64_t capacity, const clf_view *rows)
 {
@@ -22,7 +29,7 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     const head_layout k_at = {k->offset, k->stride[0], k->stride[1]}, v_at = {v->offset, v->stride[0], v->stride[1]};
     clf_kernel_spec spec = clfi_kernel_spec("kv_cache.cl", "kv_cache_store");
     clfi_spec_int(&spec, "WIDTH", width);
-    clfi_spec_int(&spec, "HAS_ROWS", rows != NULL);
+    clfi_spec_int(&spec, "IS_Q8", dtype == CLF_U8);
     clfi_spec_dtype(&spec, "FROM", k->dtype);
     clfi_spec_dtype(&spec, "TO", dtype);
     clf_launch launch = clfi_launch(context, &spec);
@@ -32,8 +39,7 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clfi_arg_struct(&launch, "head_layout", &v_at, sizeof v_at);
     clfi_arg_buffer(&launch, cache);
     clfi_arg_long(&launch, capacity);
-    clfi_arg_buffer(&launch, rows ? rows->buffer : cache); /* the stand-in is not read */
-    clfi_arg_long(&launch, rows ? rows->offset : 0);
+    clfi_arg_view(&launch, rows);
     clfi_arg_int(&launch, k->dim[0]);
     clfi_arg_int(&launch, size);
     clfi_arg_int(&launch, (int64_t)(groups * local));

@@ -5,8 +5,16 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "kernel/kv_cache.h"
 #include "model/decode_batch.h"
 #include "model/weights.h"
+
+const clf_cache_storage *clfi_cache_storage(clf_storage storage)
+{
+    static const clf_cache_storage storages[] = {
+        [CLF_STORAGE_DEFAULT] = {"f32", CLF_F32}, [CLF_STORAGE_F16] = {"f16", CLF_F16}, [CLF_STORAGE_Q8_0] = {"q8_0", CLF_U8}};
+    return (size_t)storage < COUNT(storages) ? &storages[storage] : NULL;
+}
 
 static uint64_t weights_of(const clf_checkpoint_tensor *tensor)
 {
@@ -102,13 +110,15 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
     if (config->encoder.layers > 0)
         plan.scratch_bytes = plan.encoder_bytes = encoder_scratch(context, config);
-    const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) * (uint64_t)stack->layers;
-    if (elements == 0 || !config->has_generator) /* no decoder, or a configuration that is refused later */
+    const uint64_t rows = 2 * (uint64_t)stack->attention.key_heads * (uint64_t)stack->layers;
+    const int64_t size = stack->attention.head_size;
+    const clf_dtype cache = clfi_cache_storage(params->cache)->dtype;
+    if (rows * (uint64_t)size == 0 || !config->has_generator) /* no decoder, or a configuration that is refused later */
         return plan;
     plan.pass_bytes = activations_of(stack, CLFI_PASS_TOKENS);
     plan.sequence_bytes = (uint64_t)config->target.vocabulary * sizeof(float);
-    plan.half_cache_bytes = elements * clf_dtype_bytes(CLF_F16);
-    plan.cache_bytes = params->cache == CLF_STORAGE_F16 ? plan.half_cache_bytes : elements * sizeof(float);
+    plan.half_cache_bytes = rows * (uint64_t)size * clf_dtype_bytes(CLF_F16);
+    plan.cache_bytes = rows * (uint64_t)clfi_kv_row(cache, size) * clf_dtype_bytes(cache);
     if (!stack->has_source) /* how long a text and its source are together nobody knows before */
         plan.positions = config->target.max_positions;
     return clfi_memory_plan_for(context, &plan, params->sequences ? params->sequences : CLFI_BATCH_SEQUENCES);

@@ -43,7 +43,7 @@ struct clf_model {
 /* The type of keys and values in the caches of its sessions. */
 static inline clf_dtype clfi_model_cache(const clf_model *model)
 {
-    return model->params.cache == CLF_STORAGE_F16 ? CLF_F16 : CLF_F32;
+    return clfi_cache_storage(model->params.cache)->dtype;
 }
 
 /* Tasks of a model of the family at `path`. Decoders with sentence-transformers' list of modules make embeddings. FORMAT: modules.json is

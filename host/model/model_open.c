@@ -168,7 +168,7 @@ CLFI_OPTIONS(clf_model_params, CLF_MODEL_PARAMS_INIT)
 static clf_status read_params(const clf_model_params *params, clf_model_params *out)
 {
     CLF_TRY(clf_model_params_read(params, out));
-    if ((unsigned)out->weights > CLF_STORAGE_F16 || (unsigned)out->cache > CLF_STORAGE_F16)
+    if ((unsigned)out->weights > CLF_STORAGE_F16 || !clfi_cache_storage(out->cache))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "model: storage %d of weights or %d of the cache is unknown", (int)out->weights, (int)out->cache);
     return CLF_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/checkpoint_gguf.h"
+#include "kernel/kv_cache.h"
 #include "model/labels.h"
 #include "model/network_load.h"
 #include "model/tied_tables.h"
@@ -101,12 +102,23 @@ clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoin
     return st == CLF_OK ? create(context, &config, out) : st;
 }
 
+static clf_status check_cache(const clf_network_config *config, clf_storage cache)
+{
+    const clf_cache_storage *storage = clfi_cache_storage(cache);
+    const int64_t size = config->decoder.attention.head_size;
+    if (config->decoder.layers > 0 && clfi_kv_row(storage->dtype, size) == 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "keys and values as %s (--cache %s): the model's heads have %lld elements, expected a multiple of %d",
+                 storage->name, storage->name, (long long)size, CLFI_KV_BLOCK);
+    return CLF_OK;
+}
+
 /* Configuration, names and plan of a checkpoint, whose tensors are known then. */
 static clf_status plan_network(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                                const clf_model_params *params, clf_network_config *config, clf_name_map *names, clf_memory_plan *plan)
 {
     CLF_TRY(read_config(checkpoint, family, as_encoder, config, names));
     CLF_TRY(check_config(context, config));
+    CLF_TRY(check_cache(config, params->cache));
     CLF_TRY(clfi_checkpoint_load(checkpoint));
     clfi_tie_generator(checkpoint, names, config);
     clfi_take_positions(checkpoint, names, config);

@@ -4,12 +4,17 @@
 
 #include "base/alloc.h"
 #include "kernel/kv_cache.h"
-#include "runtime/aside.h"
+
+/* Elements of a token's keys and values of a head. */
+static int64_t row_elements(const clf_kv_cache *cache)
+{
+    return 2 * clfi_kv_row(cache->dtype, cache->size);
+}
 
 static clf_status create_layer(const clf_kv_cache *cache, int64_t capacity, clf_kv_layer *out)
 {
     size_t bytes;
-    if (!clfi_mul_size((size_t)capacity, (size_t)(2 * cache->heads * cache->size) * clf_dtype_bytes(cache->dtype), &bytes))
+    if (!clfi_mul_size((size_t)capacity, (size_t)(cache->heads * row_elements(cache)) * clf_dtype_bytes(cache->dtype), &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: a cache of %lld rows", (long long)capacity);
     out->capacity = capacity;
     return clfi_buffer_create(cache->context, bytes, &out->buffer);
@@ -39,13 +44,16 @@ void clfi_kv_cache_clear(clf_kv_cache *cache)
 }
 
 /* Copies the rows of a layer to its larger memory, also during a rehearsal, because the rows outlive it. */
-static clf_status move_rows(const clf_kv_cache *cache, int64_t layer, const clf_kv_layer *larger)
+static clf_status move_rows(const clf_kv_cache *cache, const clf_kv_layer *layer, const clf_kv_layer *larger)
 {
-    const clf_view k = clfi_kv_cache_view(cache, layer, 0), v = clfi_kv_cache_view(cache, layer, 1);
-    const clf_aside aside = clfi_aside_begin(cache->context);
-    const clf_status st = clfi_kv_cache_launch(cache->context, &k, &v, larger->buffer, cache->dtype, larger->capacity, NULL);
-    clfi_aside_end(cache->context, aside);
-    return st;
+    const size_t row = (size_t)row_elements(cache) * clf_dtype_bytes(cache->dtype), bytes = (size_t)cache->rows * row;
+    cl_int code = CL_SUCCESS;
+    for (int64_t h = 0; code == CL_SUCCESS && h < cache->heads; h++)
+        code = clEnqueueCopyBuffer(cache->context->queue, layer->buffer->memory, larger->buffer->memory,
+                                   (size_t)(h * layer->capacity) * row, (size_t)(h * larger->capacity) * row, bytes, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        return clfi_context_fail(cache->context, code, CLF_DEVICE, "a cache's %zu bytes of a head: clEnqueueCopyBuffer", bytes);
+    return CLF_OK;
 }
 
 /* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
@@ -54,7 +62,7 @@ static clf_status grow(clf_kv_cache *cache, int64_t capacity)
     for (int64_t i = 0; i < cache->layer_count; i++) {
         clf_kv_layer larger;
         CLF_TRY(create_layer(cache, capacity, &larger));
-        const clf_status st = cache->rows ? move_rows(cache, i, &larger) : CLF_OK;
+        const clf_status st = cache->rows ? move_rows(cache, &cache->layers[i], &larger) : CLF_OK;
         if (st != CLF_OK) {
             clfi_buffer_release(larger.buffer);
             return st;
@@ -107,10 +115,11 @@ clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const c
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)
 {
+    const int64_t row = row_elements(cache);
     return (clf_view){.buffer = cache->layers[layer].buffer,
                       .dtype = cache->dtype,
                       .rank = 3,
-                      .dim = {cache->heads, cache->rows, cache->size},
-                      .stride = {cache->layers[layer].capacity * 2 * cache->size, 2 * cache->size, 1},
-                      .offset = part * cache->size};
+                      .dim = {cache->heads, cache->rows, row / 2},
+                      .stride = {cache->layers[layer].capacity * row, row, 1},
+                      .offset = part * (row / 2)};
 }

@@ -2,6 +2,7 @@
 /* Checks the operands of cached attention and runs an engine. */
 #include "op/cached_attention.h"
 
+#include "kernel/kv_cache.h"
 #include "op/engines.h"
 
 static clf_status check_shape(const char *name, const clf_view *view, clf_dtype dtype, const int64_t want[3])
@@ -42,7 +43,12 @@ static clf_status check(const clf_cached_attention_args *args)
 {
     const clf_view *q = args->q, *k = args->k;
     CLF_TRY(check_shape("q", q, CLF_F32, q->dim));
-    CLF_TRY(check_shape("k", k, k->dtype == CLF_F16 ? CLF_F16 : CLF_F32, (int64_t[]){k->dim[0], k->dim[1], q->dim[2]}));
+    const clf_dtype stored = k->dtype == CLF_F16 || k->dtype == CLF_U8 ? k->dtype : CLF_F32;
+    const int64_t row = clfi_kv_row(stored, q->dim[2]);
+    if (row == 0 && q->dim[2] > 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: %lld elements of a head, expected a multiple of %d for keys of q8_0",
+                 (long long)q->dim[2], CLFI_KV_BLOCK);
+    CLF_TRY(check_shape("k", k, stored, (int64_t[]){k->dim[0], k->dim[1], row}));
     CLF_TRY(check_shape("v", args->v, k->dtype, k->dim));
     CLF_TRY(check_shape("out", args->out, CLF_F32, (int64_t[]){q->dim[1], q->dim[0], q->dim[2]}));
     if (k->dim[0] < 1 || q->dim[0] % k->dim[0] != 0)

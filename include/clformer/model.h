@@ -20,7 +20,8 @@ typedef struct clf_model clf_model;
 /* Storage type of numbers on the device. Arithmetic is f32 in both cases. */
 typedef enum clf_storage {
     CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them, keys and values as f32 */
-    CLF_STORAGE_F16
+    CLF_STORAGE_F16,
+    CLF_STORAGE_Q8_0 /* of caches alone: blocks of 32 signed bytes with a scale of f16 */
 } clf_storage;
 
 /* The model's own settings. Texts are borrowed from the model. */
@@ -51,11 +52,16 @@ typedef struct clf_model_params {
                             of the device takes) are rounded to f16, to nearest even. Norms, biases, positions and the modules behind the
                             pooling stay as they are */
     clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
-                            FORMAT, logits that are not finite */
+                            FORMAT, logits that are not finite. Q8_0: each number of a block errs by at most m (1 + 2^-9) / 254 + 2^-24, m
+                            being the block's largest magnitude. A block beyond 127 x 65504 becomes NaN, which ends likewise.
+                            UNSUPPORTED: the size of a head is no multiple of 32 */
     size_t sequences;    /* of language models: texts that are to run together, for which a pass needs room; 0 = 16 */
 } clf_model_params;
 
-#define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}
+#define CLF_MODEL_PARAMS_INIT            \
+    {                                    \
+        .size = sizeof(clf_model_params) \
+    }
 CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out, size_t size); /* clformer.h: options */
 
 /* Loads the model at `path`: a GGUF file of a language model, or a Hugging Face or sentence-transformers directory. By config.json's
@@ -160,7 +166,10 @@ typedef struct clf_embed_params {
 } clf_embed_params;
 
 enum { CLF_AS_MODEL = -1 };
-#define CLF_EMBED_PARAMS_INIT {.size = sizeof(clf_embed_params), .pooling = CLF_AS_MODEL, .normalize = CLF_AS_MODEL}
+#define CLF_EMBED_PARAMS_INIT                                                                \
+    {                                                                                        \
+        .size = sizeof(clf_embed_params), .pooling = CLF_AS_MODEL, .normalize = CLF_AS_MODEL \
+    }
 CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out, size_t size); /* clformer.h: options */
 
 /* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or that of another pooling.

@@ -142,7 +142,13 @@ static void test_refusals(void **state)
     clf_model *model;
     params.weights = (clf_storage)7;
     CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "storage 7");
+    params.weights = CLF_STORAGE_Q8_0; /* of caches alone */
+    CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "storage 2 of weights");
     params.weights = CLF_STORAGE_F16;
+    params.cache = CLF_STORAGE_Q8_0;
+    CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_UNSUPPORTED,
+                "keys and values as q8_0 (--cache q8_0): the model's heads have 8 elements, expected a multiple of 32");
+    params.cache = CLF_STORAGE_DEFAULT;
     params.size = 0;
     CHECK_FAILS(clf_model_open(*state, source, &params, &model), CLF_INVALID_ARGUMENT, "clf_model_params: its member size is 0");
     params.size = sizeof params;

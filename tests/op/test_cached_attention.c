@@ -10,23 +10,53 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/half.h"
+#include "kernel/kv_cache.h"
 #include "op/cached_attention.h"
 #include "runtime/arena.h"
 
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
-    bool is_range;  /* a query's rows follow each other; else any rows */
-    bool is_full;   /* every query has `keys` keys; else 0 to `keys` */
-    int64_t reach;  /* of a bias by distance; 0: none */
-    bool is_half;   /* keys and values are f16 */
-    bool is_prompt; /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
-    int32_t window; /* of the last keys; 0: all */
-    int64_t group;  /* heads that share keys; 0: none do */
+    bool is_range;    /* a query's rows follow each other; else any rows */
+    bool is_full;     /* every query has `keys` keys; else 0 to `keys` */
+    int64_t reach;    /* of a bias by distance; 0: none */
+    clf_dtype stored; /* of keys and values */
+    bool is_prompt;   /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
+    int32_t window;   /* of the last keys; 0: all */
+    int64_t group;    /* heads that share keys; 0: none do */
 } cached_case;
 
 static const clf_view *view(const operand *o)
 {
     return clfi_tensor_view(o->tensor);
+}
+
+/* Keys or values of rows that are chosen at random; `value` becomes what they stand for. */
+static void fill_stored(operand *o, rng *r, int64_t size)
+{
+    const int64_t row = clfi_kv_row(CLF_U8, size);
+    if (clf_tensor_dtype(o->tensor) != CLF_U8) {
+        operand_fill_uniform(o, r, -2, 2);
+        return;
+    }
+    unsigned char *bytes = malloc(o->count + 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < o->count; i++)
+        bytes[i] = (unsigned char)rng_below(r, 256);
+    for (size_t at = 0; at < o->count; at += (size_t)row)
+        for (int64_t b = 0; b < size / CLFI_KV_BLOCK; b++) {
+            const uint16_t scale = (uint16_t)(0x2000 + rng_below(r, 0x400)); /* 2^-7 to 2^-6 */
+            memcpy(bytes + at + (size_t)(size + 2 * b), &scale, sizeof scale);
+        }
+    operand_fill_bytes(o, bytes);
+    for (size_t i = 0; i < o->count / (size_t)row * (size_t)size; i++) {
+        const unsigned char *from = bytes + i / (size_t)size * (size_t)row;
+        const size_t c = i % (size_t)size;
+        uint16_t scale;
+        memcpy(&scale, from + (size_t)size + 2 * (c / CLFI_KV_BLOCK), sizeof scale);
+        o->value[i] = (double)(signed char)from[c] * (double)clfi_f32_from_f16(scale);
+    }
+    free(bytes);
 }
 
 /* The queries from n on, few enough that each is alone in its item. */
@@ -73,13 +103,13 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
     snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s window %d group %lld]",
              (long long)c->heads, (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys,
-             c->is_range ? " range" : "", c->is_full ? " full" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "",
-             (int)c->window, (long long)group);
+             c->is_range ? " range" : "", c->is_full ? " full" : "", c->stored ? clf_dtype_name(c->stored) : "",
+             c->is_prompt ? " prompt" : "", (int)c->window, (long long)group);
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
-    const clf_dtype kv = c->is_half ? CLF_F16 : CLF_F32;
-    operand k = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads / group, c->rows, c->size});
-    operand v = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads / group, c->rows, c->size});
+    const int64_t cache[] = {c->heads / group, c->rows, clfi_kv_row(c->stored, c->size)};
+    operand k = operand_create(context, c->stored, LAYOUT_SWAPPED, 3, cache);
+    operand v = operand_create(context, c->stored, LAYOUT_SWAPPED, 3, cache);
     operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->heads, c->size});
     operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
     operand counts = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
@@ -100,8 +130,8 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
         memcpy(table_values + n * (c->keys + 3), table_values + begin * (c->keys + 3), (size_t)c->keys * sizeof *table_values);
     }
     operand_fill_uniform(&q, &r, -2, 2);
-    operand_fill_uniform(&k, &r, -2, 2);
-    operand_fill_uniform(&v, &r, -2, 2);
+    fill_stored(&k, &r, c->size);
+    fill_stored(&v, &r, c->size);
     operand_fill_uniform(&bias, &r, -2, 2);
     operand_fill_ids(&table, table_values);
     operand_fill_ids(&counts, count_values);
@@ -195,17 +225,17 @@ static const cached_case cases[] = {
     {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .reach = 7},
     {.heads = 2, .queries = 2, .rows = 300, .size = 20, .keys = 260, .is_full = true, .reach = 128},
     {.heads = 3, .queries = 4, .rows = 60, .size = 16, .keys = 21, .is_range = true, .reach = 40},
-    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .is_half = true},
-    {.heads = 1, .queries = 2, .rows = 300, .size = 20, .keys = 260, .is_half = true},
+    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .stored = CLF_F16},
+    {.heads = 1, .queries = 2, .rows = 300, .size = 20, .keys = 260, .stored = CLF_F16},
     {.heads = 2, .rows = 90, .size = 32, .keys = 41, .is_prompt = true},
-    {.heads = 2, .queries = 3, .rows = 40, .size = 32, .keys = 9, .is_full = true, .is_half = true},
-    {.heads = 1, .rows = 90, .size = 48, .keys = 41, .is_prompt = true, .reach = 9, .is_half = true},
+    {.heads = 2, .queries = 3, .rows = 40, .size = 32, .keys = 9, .is_full = true, .stored = CLF_F16},
+    {.heads = 1, .rows = 90, .size = 48, .keys = 41, .is_prompt = true, .reach = 9, .stored = CLF_F16},
     /* Windows of less and more keys than an item has queries and than a block has keys, of whole blocks, and of all keys and more. */
     {.heads = 2, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 5},
     {.heads = 2, .rows = 90, .size = 32, .keys = 64, .is_prompt = true, .window = 1},
     {.heads = 1, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 16},
     {.heads = 2, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 39},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 32, .is_half = true},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 32, .stored = CLF_F16},
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 33, .reach = 9},
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 41},
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 90},
@@ -213,13 +243,19 @@ static const cached_case cases[] = {
     {.heads = 2, .queries = 3, .rows = 150, .size = 32, .keys = 130, .window = 70},
     /* Heads that share keys: few queries, whose keys lie in parts, of one block and of many; more queries than that; prompts. */
     {.heads = 9, .queries = 2, .rows = 700, .size = 64, .keys = 601, .group = 3},
-    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .is_full = true, .group = 3, .is_half = true},
+    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .is_full = true, .group = 3, .stored = CLF_F16},
     {.heads = 6, .queries = 1, .rows = 300, .size = 32, .keys = 257, .is_range = true, .is_full = true, .group = 6},
     {.heads = 4, .queries = 3, .rows = 300, .size = 32, .keys = 260, .group = 2, .window = 133},
     {.heads = 12, .queries = 2, .rows = 40, .size = 16, .keys = 33, .is_full = true, .group = 12, .reach = 9},
     {.heads = 4, .queries = 8, .rows = 300, .size = 48, .keys = 200, .is_range = true, .group = 4, .reach = 70, .window = 3},
     {.heads = 6, .queries = 13, .rows = 60, .size = 32, .keys = 41, .group = 3},
     {.heads = 4, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .group = 2},
+    /* Blocks: one of a head and several, rows at multiples of two and of four bytes, few and many queries. */
+    {.heads = 2, .queries = 3, .rows = 40, .size = 32, .keys = 9, .is_full = true, .stored = CLF_U8},
+    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .is_full = true, .group = 3, .stored = CLF_U8},
+    {.heads = 4, .queries = 2, .rows = 300, .size = 128, .keys = 260, .group = 4, .stored = CLF_U8, .reach = 7},
+    {.heads = 2, .rows = 90, .size = 96, .keys = 41, .is_prompt = true, .stored = CLF_U8, .window = 33},
+    {.heads = 4, .queries = 13, .rows = 60, .size = 64, .keys = 41, .group = 2, .stored = CLF_U8},
 };
 
 static void test_cases(void **state)
@@ -238,8 +274,8 @@ static void test_cases(void **state)
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false, 0, 0}, false);
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false, 0, 0}, false);
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, CLF_F16, false, 0, 0}, false);
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, CLF_F32, false, 0, 0}, false);
 }
 
 static uint64_t programs(const clf_context *context)
@@ -269,11 +305,12 @@ static void test_tiles(void **state)
 static void test_refusals(void **state)
 {
     clf_context *context = *state;
-    clf_tensor *q, *k, *wrong, *half, *table, *out;
+    clf_tensor *q, *k, *wrong, *half, *bytes, *table, *out;
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 3, 16}, &q));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 9, 16}, &k));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 9, 17}, &wrong));
     CHECK_OK(clf_tensor_create(context, CLF_F16, 3, (int64_t[]){2, 9, 16}, &half));
+    CHECK_OK(clf_tensor_create(context, CLF_U8, 3, (int64_t[]){2, 9, 17}, &bytes));
     CHECK_OK(clf_tensor_create(context, CLF_I32, 2, (int64_t[]){3, 4}, &table));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 16}, &out));
     const clf_view *tv = clfi_tensor_view(table), *kv = clfi_tensor_view(k);
@@ -285,6 +322,8 @@ static void test_refusals(void **state)
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention k");
     args.k = clfi_tensor_view(half);
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention v is float32, expected float16");
+    args.k = clfi_tensor_view(bytes); /* a head of 16 is no whole block */
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "16 elements of a head, expected a multiple of 32");
     args.k = tv;
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention k");
     args.k = kv;
@@ -296,7 +335,7 @@ static void test_refusals(void **state)
     args.bias = NULL;
     args.counts = tv;
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention counts");
-    clf_tensor *const all[] = {q, k, wrong, half, table, out};
+    clf_tensor *const all[] = {q, k, wrong, half, bytes, table, out};
     for (size_t i = 0; i < COUNT(all); i++)
         clf_tensor_destroy(all[i]);
 }
