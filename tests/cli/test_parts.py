@@ -212,7 +212,7 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
     before = read("b.npy.part")
-    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of an interrupted run (--resume continues it",
+    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of an interrupted run (--resume continues",
            "remove the file to start over")
     if read("b.npy.part") != before or os.path.exists("b.npy"):
         fail("another start without --resume: what was kept was written over")

@@ -65,7 +65,7 @@ with tempfile.TemporaryDirectory() as work:
     precision = re.findall("^precision .*", done.stderr, re.MULTILINE)
     done = run(*embed("stats.npy", "--stats", "--device", ","))
     expect("the memory of their parent", done, 0, *none, "processes       one for each device; their programs, transfers, memory")
-    expect("a trace of several", run(*embed("none.npy", "--trace", "trace.json", "--device", ",")), 2, '--trace: expected one device, found ","')
+    expect("a trace of several", run(*embed("none.npy", "--trace", "trace.json", "--device", ",")), 2, 'expected one device, found ","')
     if os.path.exists("trace.json") or os.path.exists("none.npy"):
         fail("a trace of several devices left a file")
     if len(precision) != 1 or "none" in precision[0] or precision != re.findall("^precision .*", done.stderr, re.MULTILINE):
