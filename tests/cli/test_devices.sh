@@ -148,7 +148,7 @@ if is_whole && [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | g
     LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_CRASH=1 "$program" pronounce word >"$work/out" 2>"$work/err"
     status=$?
     [ "$status" -eq 139 ] || fail "a driver that crashes with its device: status $status"
-    [ "$(grep -c '^clformer: an OpenCL driver crashes while its device is opened' "$work/err")" -eq 1 ] ||
+    [ "$(grep -c '^clformer: an OpenCL driver crashed while its device was opened' "$work/err")" -eq 1 ] ||
         fail "the crash is not told: $(cat "$work/err")"
 fi
 

@@ -133,7 +133,7 @@ def check_text_files():
                 fail(f"{content}: {same}, expected {plain.stdout}")
         for row in (b'"the \\ud800cat"', b'{"text": "\\udc00"}', b'"\\ud83d\\ud83d\\ude00"'):
             path, refused = tokens(b'"\\ud83d\\ude00 \xef\xbf\xbd"\n' + row + b"\n", "half.jsonl", status=1)
-            if f"clformer: {path}: line 2: half a surrogate pair" not in refused.stderr:
+            if f"clformer: {path}: line 2: half of a surrogate pair" not in refused.stderr:
                 fail(f"{row}: {refused}")
         if tokens(b"\xef\xbb\xbf")[1].stdout:
             fail("a mark alone is a text")

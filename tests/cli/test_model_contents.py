@@ -63,7 +63,7 @@ def check_token_texts(folder):
             fail(f"ends: {text}: {found}, expected {before} up to {token}")
         if json.loads(run("info", "--json", file).stdout)["end_tokens"] != ["</s>", text]:
             fail(f"ends: info does not list {text}")
-    note = "no tokenizer.ggml.pre: texts are cut as"
+    note = "tokenizer.ggml.pre is missing: texts are split as"
     write_gguf(file, {key: value for key, value in values.items() if key != "tokenizer.ggml.pre"}, tensors)
     for args in (["tokenize", file, "a", "b"], ["generate", file, "a", "--max-tokens", "1"], ["info", file]):
         if run(*args).stderr.count(note) != 1 or note in run(args[0], os.path.join(families, "llama", "model.gguf"), *args[2:]).stderr:

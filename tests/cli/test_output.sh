@@ -153,17 +153,17 @@ mkdir "$work/read"
     replaces "--output ./t.txt would replace a file that is read (--file link.txt)" embed encoder --file link.txt -o ./t.txt
     replaces "--output t.txt would replace a file that is read (argument -)" embed encoder - -o t.txt
     replaces "--output encoder/config.json would replace a file that is read (argument encoder)" embed encoder a -o encoder/config.json
-    replaces "--trace a.npy.json and --output a.npy.json are one file" embed encoder -f t.txt -o a.npy --trace a.npy.json
-    replaces "--trace a.npy.part and --output a.npy.part are one file" embed encoder -f t.txt -o a.npy --trace a.npy.part
+    replaces "--trace a.npy.json and --output a.npy.json are the same file" embed encoder -f t.txt -o a.npy --trace a.npy.json
+    replaces "--trace a.npy.part and --output a.npy.part are the same file" embed encoder -f t.txt -o a.npy --trace a.npy.part
     replaces "(--file t.txt)" logits language -f t.txt -o t.txt
     replaces "(--file t.txt)" perplexity language -f t.txt --trace t.txt
     replaces "(--corpus t.txt)" search encoder --corpus t.txt two --trace t.txt
     replaces "(argument x.gguf)" generate x.gguf ab -n 3 --trace x.gguf
-    replaces "--trace o.gguf and argument o.gguf are one file" convert language o.gguf --check ab --trace o.gguf
+    replaces "--trace o.gguf and argument o.gguf are the same file" convert language o.gguf --check ab --trace o.gguf
     replaces "(argument b.json)" report b.json -o b.json --format md
     replaces "(--weights w.npy)" attention --weights w.npy -o w.npy --format svg
     replaces "(--bias w.npy)" op softmax w.npy --bias w.npy -o y.npy --trace w.npy
-    replaces "x.gguf: expected another file than the model's own" convert x.gguf x.gguf --weights f16
+    replaces "x.gguf: expected another name: this file is read" convert x.gguf x.gguf --weights f16
     replaces "(--model x.gguf)" bench --model x.gguf -o x.gguf
     find . -type f -exec cksum {} + | sort | cmp -s - "$work/before" || fail "a refused output changed a file"
     for command in "op softmax w.npy -o w.npy" "einsum ij->ji w.npy -o w.npy"; do
@@ -213,7 +213,7 @@ near 'did you mean --device?' similarity --devise 0 m a
 near 'did you mean --max-tokens?' embed --tokens 3 m a
 near 'option "-z" is unknown' embed -z m a
 near 'option "--stats" takes no value' embed --stats=1 m a
-near 'option "--file" is without its value' embed m --file
+near 'option "--file" needs a value' embed m --file
 near 'is the beginning of several' embed --no m a
 # A file without a text is told, once and by its name; faults of lines by file, line and column, each once.
 printf '' >"$work/empty"

@@ -212,7 +212,7 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
     before = read("b.npy.part")
-    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of a run that was ended: --resume goes on",
+    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of an interrupted run (--resume continues",
            "remove the file to start over")
     if read("b.npy.part") != before or os.path.exists("b.npy"):
         fail("another start without --resume: what was kept was written over")
@@ -240,10 +240,10 @@ with tempfile.TemporaryDirectory() as work:
     must_die("the first shard", "pwrite:1", *shard(1))
     must_die("the first shard", "pwrite:9", *shard(1))
     must_die("the second shard", "fdatasync:5", *shard(2))
-    expect("gather of halves", run(program, "gather", "parts", "-o", "g.npy"), 1, "3 of 3 shards are not done")
+    expect("gather of halves", run(program, "gather", "parts", "-o", "g.npy"), 1, "3 of 3 shards are unfinished")
     for i in range(1, SHARDS):
         expect(f"shard {i}", run(*shard(i)), 0)
-    expect("gather too early", run(program, "gather", "parts", "-o", "g.npy"), 1, "1 of 3 shards are not done", "--shard 3/3")
+    expect("gather too early", run(program, "gather", "parts", "-o", "g.npy"), 1, "1 of 3 shards are unfinished", "--shard 3/3")
     must_die("the last shard", "rename:1", *shard(3))
     expect("another job", run(*shard(3, "--pooling", "max")), 2, "manifest.json was begun with another pooling")
     expect("the last shard", run(*shard(3)), 0)

@@ -141,9 +141,9 @@ def refused(arguments, status, *expected):
 def check_refusals(folder):
     directory = os.path.join(folder, "dense")
     refused(("--prompt-name", "title", directory), 2, 'no prompt "title"', "query", "passage")
-    refused(("--prompt-name", "query", "--prompt", "x", directory), 2, "exclude each other")
+    refused(("--prompt-name", "query", "--prompt", "x", directory), 2, "found both")
     refused(("--dimensions", "10", directory), 2, "dimensions 10, the model's embeddings have 9")
-    refused(("--quantize", "int8", directory), 2, "the ranges of 1 embedding cannot be told")
+    refused(("--quantize", "int8", directory), 2, "--quantize: 1 embedding: expected two or more")
     refused(("--ranges", "x.npy", "--quantize", "binary", directory), 2, "--quantize int8 or uint8")
     refused(("--pooling", "cls", directory), 2, "2 poolings side by side")
 

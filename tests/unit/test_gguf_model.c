@@ -145,7 +145,7 @@ static void refused_configurations(void **state)
         ROW(not_causal, CLF_UNSUPPORTED, "llama.attention.causal is 0: expected 1"),
         ROW(logit_scale, CLF_UNSUPPORTED, "llama.logit_scale is 0.25"),
         ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
-        ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
+        ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected only with yarn or longrope"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected one number, or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
         ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),
