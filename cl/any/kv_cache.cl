@@ -54,7 +54,7 @@ __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layo
     const int columns = heads * size;
     const long n = (long)get_global_id(1), to = rows[rows_offset + n];
     for (int c = (int)get_global_id(0) * PIECE; c < columns; c += items * PIECE) {
-        const int head = c / size, within = c % size;
+        const int head = (int)((uint)c / (uint)size), within = c - head * size; /* Oclgrind fails at % beside a division */
         __global TO_T *key = cache + (head * capacity + to) * 2 * ROW;
         store_piece(key, size, within, k + k_at.offset + head * k_at.head_stride + n * k_at.stride + within);
         store_piece(key + ROW, size, within, v + v_at.offset + head * v_at.head_stride + n * v_at.stride + within);

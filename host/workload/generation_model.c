@@ -51,7 +51,7 @@ clf_status clfi_generation_model_random(const char *name, const clfi_random_deco
     clfi_random_decoder *numbers = NULL;
     clf_checkpoint *checkpoint = NULL;
     clf_status st;
-    snprintf(made.name, sizeof made.name, "%s-%s", name, clfi_weight_type_info(shape->type)->name);
+    snprintf(made.name, sizeof made.name, "%s-%s", name, shape->mix ? shape->mix : clfi_weight_type_info(shape->type)->name);
     CLF_GOTO(clfi_random_decoder_create(shape, &numbers));
     CLF_GOTO(clfi_random_decoder_checkpoint(numbers, &checkpoint));
     CLF_GOTO(measure(checkpoint, &made));

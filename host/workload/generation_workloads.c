@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "model/generation.h"
@@ -252,8 +253,17 @@ static clf_status add_all(clfi_workload_list *list, const clfi_generation_model 
     return has_start ? clfi_generation_add_first_token(list, model) : CLF_OK;
 }
 
+static clf_status add_random(clfi_workload_list *list, const char *name, const clfi_random_decoder_shape *shape, bool is_first, bool quick)
+{
+    clfi_generation_model model;
+    CLF_TRY(clfi_generation_model_random(name, shape, &model));
+    const clf_status st = add_all(list, &model, !quick || is_first, is_first, quick);
+    clfi_generation_model_free(&model);
+    return st;
+}
+
 /* Shapes of SmolLM2-135M's layers (Ben Allal et al. 2025), of which there are four, and a third of its vocabulary. */
-static clf_status add_random(clfi_workload_list *list, clf_weight_type weights, bool quick)
+static clf_status add_small(clfi_workload_list *list, clf_weight_type weights, bool quick)
 {
     const clfi_random_decoder_shape shape = {.layers = 4,
                                              .width = 576,
@@ -263,12 +273,37 @@ static clf_status add_random(clfi_workload_list *list, clf_weight_type weights, 
                                              .vocabulary = 16384,
                                              .positions = 2048,
                                              .type = weights};
-    const bool is_smallest = weights == CLF_WEIGHT_Q4_0;
-    clfi_generation_model model;
-    CLF_TRY(clfi_generation_model_random("llama-24m", &shape, &model));
-    const clf_status st = add_all(list, &model, !quick || is_smallest, is_smallest, quick);
-    clfi_generation_model_free(&model);
-    return st;
+    return add_random(list, "llama-24m", &shape, weights == CLF_WEIGHT_Q4_0, quick);
+}
+
+bool clfi_generation_has_memory(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) >= CLFI_GENERATION_LARGE_GB * 1e9;
+}
+
+/* Shapes of Llama 3.2 1B (Grattafiori et al. 2024) and of Qwen3 0.6B (Yang et al. 2025), with fewer positions. */
+static clf_status add_large(clfi_workload_list *list)
+{
+    static const clfi_random_decoder_shape llama = {.layers = 16,
+                                                    .width = 2048,
+                                                    .hidden_width = 8192,
+                                                    .heads = 32,
+                                                    .key_heads = 8,
+                                                    .vocabulary = 128256,
+                                                    .positions = 4096,
+                                                    .mix = "q4_k_m"};
+    static const clfi_random_decoder_shape qwen = {.layers = 28,
+                                                   .width = 1024,
+                                                   .hidden_width = 3072,
+                                                   .heads = 16,
+                                                   .key_heads = 8,
+                                                   .vocabulary = 151936,
+                                                   .positions = 4096,
+                                                   .type = CLF_WEIGHT_Q8_0,
+                                                   .head_size = 128,
+                                                   .has_head_norms = true};
+    CLF_TRY(add_random(list, "llama-1b", &llama, true, false));
+    return add_random(list, "qwen3-0.6b", &qwen, false, false);
 }
 
 static clf_status add_path(clfi_workload_list *list, const char *path, bool quick)
@@ -288,8 +323,10 @@ clf_status clfi_generation_workloads(clfi_workload_list *list, const char *model
     } types[] = {{CLF_WEIGHT_F32, true}, {CLF_WEIGHT_Q8_0, false}, {CLF_WEIGHT_Q4_0, true}};
     if (model)
         return add_path(list, model, quick);
+    if (!quick && clfi_generation_has_memory())
+        return add_large(list);
     for (size_t i = 0; i < COUNT(types); i++)
         if (!quick || types[i].is_quick)
-            CLF_TRY(add_random(list, types[i].type, quick));
+            CLF_TRY(add_small(list, types[i].type, quick));
     return CLF_OK;
 }

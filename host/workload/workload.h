@@ -63,12 +63,12 @@ struct clfi_workload {
     const char *item;    /* "texts", "words", NULL */
     const char *limit;   /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
                               work object has a string "measures" with that key is what the limit is measured by */
-    const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
+    const char *const *off_device;        /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
     const struct clf_engine_table *table; /* the engines that an op chooses from; NULL: there is no choice */
     const clfi_workload_type *type;
     clf_status (*peer)(const clfi_workload *workload, clfi_workload_list *list); /* appends what the workload is measured in turns with, the
                               least that moves as many bytes or does as many operations: a copy, a plain product. NULL: nothing */
-    void *parameters; /* owned, released with free(); NULL: none */
+    void *parameters;                                                            /* owned, released with free(); NULL: none */
 };
 
 /* `engines` of workloads without a choice. */
@@ -92,9 +92,13 @@ clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_op_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick); /* model_dir NULL: the built-in model alone */
 
-/* The suite "generation": language models, which `model` (a hub directory or a GGUF file) has to be; NULL: one with random weights.
- * UNSUPPORTED: another kind of model. */
+/* The suite "generation": language models, which `model` (a hub directory or a GGUF file) has to be; NULL: models with random weights.
+ * They have the shapes of Llama 3.2 1B and Qwen3 0.6B. Where `quick`, or where this machine has not the memory, a small one takes their
+ * place. UNSUPPORTED: another kind of model. */
 clf_status clfi_generation_workloads(clfi_workload_list *list, const char *model, bool quick);
+
+enum { CLFI_GENERATION_LARGE_GB = 6 }; /* of this machine's memory for the large models: their numbers, a device's copy, the reference */
+bool clfi_generation_has_memory(void);
 
 /* Whether a model's workloads are the suite generation's, not models'. Statuses of reading its configuration. */
 clf_status clfi_model_generates(const char *path, bool *out);

@@ -128,6 +128,61 @@ static void test_generation(void **state)
     }
 }
 
+/* Types by llama.cpp's rules, a head of another size with norms of its own, and rows that are drawn once and repeated. */
+static void test_generation_shapes(void **state)
+{
+    const clfi_random_decoder_shape mixed = {.layers = 8,
+                                             .width = 256,
+                                             .hidden_width = 512,
+                                             .heads = 4,
+                                             .key_heads = 2,
+                                             .vocabulary = 150,
+                                             .positions = 64,
+                                             .mix = "q4_k_m",
+                                             .head_size = 32,
+                                             .has_head_norms = true};
+    clfi_generation_model model;
+    clfi_random_decoder *numbers;
+    clf_checkpoint *checkpoint;
+    clf_checkpoint_tensor tensor;
+    CHECK_OK(clfi_generation_model_random("mixed", &mixed, &model));
+    assert_string_equal(model.name, "mixed-q4_k_m");
+    check_generation(&model, *state, false);
+    clfi_generation_model_free(&model);
+    CHECK_OK(clfi_random_decoder_create(&mixed, &numbers));
+    CHECK_OK(clfi_random_decoder_checkpoint(numbers, &checkpoint));
+    const struct {
+        const char *name;
+        clf_weight_type type;
+    } want[] = {{"model.embed_tokens.weight", CLF_WEIGHT_Q6_K},
+                {"model.layers.0.mlp.down_proj.weight", CLF_WEIGHT_Q6_K},
+                {"model.layers.1.self_attn.v_proj.weight", CLF_WEIGHT_Q4_K},
+                {"model.layers.7.self_attn.v_proj.weight", CLF_WEIGHT_Q6_K},
+                {"model.layers.7.self_attn.o_proj.weight", CLF_WEIGHT_Q5_0}, /* 128 columns: no blocks of 256 */
+                {"model.layers.2.self_attn.k_norm.weight", CLF_WEIGHT_F32}};
+    for (size_t i = 0; i < COUNT(want); i++)
+        CHECK(clfi_checkpoint_find(checkpoint, want[i].name, &tensor) && tensor.type == want[i].type, "%s", want[i].name);
+    clfi_checkpoint_close(checkpoint);
+    clfi_random_decoder_destroy(numbers);
+    const clfi_random_decoder_shape large = {.layers = 1,
+                                             .width = 1024,
+                                             .hidden_width = 1024,
+                                             .heads = 8,
+                                             .key_heads = 8,
+                                             .vocabulary = 70000,
+                                             .positions = 64,
+                                             .type = CLF_WEIGHT_Q8_0};
+    const size_t row = 1024 / 32 * 34;
+    CHECK_OK(clfi_random_decoder_create(&large, &numbers));
+    CHECK_OK(clfi_random_decoder_fill(numbers));
+    CHECK_OK(clfi_random_decoder_checkpoint(numbers, &checkpoint));
+    assert_true(clfi_checkpoint_find(checkpoint, "model.embed_tokens.weight", &tensor));
+    for (size_t i = 250; i < 400; i++) /* 256 rows are drawn */
+        CHECK(memcmp((const char *)tensor.data + i * row, (const char *)tensor.data + (i - 1) * row, row) != 0, "row %zu", i);
+    clfi_checkpoint_close(checkpoint);
+    clfi_random_decoder_destroy(numbers);
+}
+
 /* Bytes and operations of the tiny network: by hand. */
 static void test_generation_cost(void **state)
 {
@@ -295,6 +350,7 @@ int main(void)
                                           cmocka_unit_test(test_relatives),
                                           cmocka_unit_test(test_refusals),
                                           cmocka_unit_test(test_generation),
+                                          cmocka_unit_test(test_generation_shapes),
                                           cmocka_unit_test(test_generation_cost),
                                           cmocka_unit_test(test_generation_cost_of_tables),
                                           cmocka_unit_test(test_generation_families),
