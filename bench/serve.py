@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Measures `clformer serve` beside `clformer embed` on the same short texts, in alternating rounds, and its conduct under load.
 
-usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--peer COMMAND ...] [--chat MODEL] [--soak N]
+usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--peer COMMAND ...] [--chat MODEL]
 
 Texts have 6 to 26 words; each is a request of its own, base64, on connections that are kept. Prints JSON lines: texts/s of both and their
 ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --peer, several times if wanted, adds the rate of
 another server with POST /v1/embeddings, in turns with ours; its command gets --port. --chat adds the tokens/s of 16 streams and the time
-to a first token behind 8 running ones. --soak adds resident memory, descriptors and threads before and after N mixed requests. The client
-is one thread that keeps prepared requests, so that it takes little of the machine."""
+to a first token behind 8 running ones. The client is one thread that keeps prepared requests, so that it takes little of the machine."""
 import argparse
 import json
 import os
@@ -246,18 +245,6 @@ def measure_chat(arguments):
     server.stop()
 
 
-def measure_soak(server, arguments):
-    texts = texts_of(1000, 5)
-    rng = random.Random(6)
-    for part in range(5):
-        if part:
-            drive(server, [embedding_of(rng.choice(texts)) for _ in range(arguments.soak // 4)], arguments.clients)
-        else:
-            drive(server, [embedding_of(text) for text in texts[:200]], arguments.clients)
-        resident, files, threads = server.held()
-        report(what="held", requests=part * (arguments.soak // 4), resident_kB=resident, files=files, threads=threads)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("program")
@@ -267,7 +254,6 @@ def main():
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--peer", action="append", default=[])
     parser.add_argument("--chat")
-    parser.add_argument("--soak", type=int)
     arguments = parser.parse_args()
     server = Server(arguments.program, arguments.model)
     with tempfile.TemporaryDirectory() as folder:
@@ -275,8 +261,6 @@ def main():
     measure_latency(server, rate, arguments)
     for command in arguments.peer:
         measure_peer(server, arguments, command)
-    if arguments.soak:
-        measure_soak(server, arguments)
     server.stop()
     if arguments.chat:
         measure_chat(arguments)

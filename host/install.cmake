@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts in place: program, man pages, shell completion, both libraries, public headers, CMake package, pkg-config
-# file and licences; target `uninstall` takes it away; `cpack -G DEB` makes packages of the three components. The static library has an
+# Installs for `cmake --install`: program, man pages, shell completion, both libraries, public headers, CMake package, pkg-config file and
+# licences. Target `uninstall` takes them away; `cpack -G DEB` makes packages of the three components. The static library has an
 # export set of its own: its users need the libraries below it, users of the shared one do not.
 include(CMakePackageConfigHelpers)
 set(CLF_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/clformer)

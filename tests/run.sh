@@ -76,7 +76,7 @@ device_labels='^(runtime|op|nn|model|cli)$'
 
 test_devices() {
     local devices index name small numbers left_out share minutes alone
-    # That spoiled kernels fail the models' tests need be shown once.
+    # One device is enough to show that spoiled kernels fail the models' tests.
     local spoiled='model\..*\.spoiled'
     devices=$(usable_devices) || fail "clformer devices --json failed"
     [ -n "$devices" ] || fail "no OpenCL device can be used"
@@ -158,7 +158,7 @@ fetch_nvidia_tool() { # DIRECTORY TOOL
     work=
 }
 
-# What cannot be fetched is a skip of the tests that want it, which they name.
+# Tests that need a tool which cannot be fetched are skipped and name it.
 use_nvidia_tools() {
     local tools=$cache/nvidia-tools-13 tool
     for tool in ptxas nvdisasm; do

@@ -23,7 +23,7 @@ __kernel void activation_vector(ITEM_PARAMETERS long count, __global const X_T *
     long i = begin;
     for (; i + WIDTH <= end; i += WIDTH)
         PASTE(vector_, STORE_Y)(y + i, ACTIVATE(PASTE(vector_, LOAD_X)(x + i)));
-    if (i < end) { /* the last lanes, beside zeros */
+    if (i < end) { /* the last elements, padded with zeros */
         float lanes[WIDTH] __attribute__((aligned(64)));
         for (int lane = 0; lane < WIDTH; lane++)
             lanes[lane] = i + lane < end ? LOAD_X(x, i + lane) : 0.0f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights times values: a work-item computes ROWS queries by one vector of WIDTH columns. A masked key has
- * no effect whatever its value holds (0 times NaN would have one): that is why this is no plain matrix product. Its weight is not 0 in rows
- * without a usable key that are uniform or NaN, and then it counts. */
+/* Weights times values: a work-item computes ROWS queries by one vector of WIDTH columns. A masked key has no effect whatever its value
+ * holds, whereas a plain matrix product would compute 0 times NaN. In rows without a usable key whose policy is uniform or NaN, masked keys
+ * have weights and count. */
 #include "vector.cl"
 #include "axes.cl"
 #include "attention_keep_bits.cl"

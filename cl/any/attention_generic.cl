@@ -40,7 +40,7 @@ __kernel void attention_generic(ATTENTION_PARAMETERS)
     const int query = tile.q_index + lane;
     __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, query);
 #endif
-    const int place = tile.q_index + lane + tile.diagonal; /* of the query among the keys */
+    const int place = tile.q_index + lane + tile.diagonal; /* position of the query among the keys */
     int first = 0;
 #if HAS_WINDOW
     first = max(0, window_begin(place, window));

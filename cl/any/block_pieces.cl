@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of quantised weights in pieces of 32 weights, two runs of 16 whose integers lie in the same 16 bytes or, in Q8_0, in neighbouring
- * ones: what a work-item reads at once. A run has one factor and one minimum; its integers become bytes without a sign.
- * IS_ALIGNED: all blocks begin at multiples of 16 bytes, otherwise at even addresses. */
+/* Reads quantised blocks in pieces of 32 weights, as many as a work-item reads at once. A piece is two runs of 16 weights whose integers
+ * lie in the same 16 bytes, or in Q8_0 in neighbouring ones. A run has one factor and one minimum; its integers become bytes without a
+ * sign. IS_ALIGNED: all blocks begin at multiples of 16 bytes, otherwise at even addresses. */
 #include "weight_blocks.cl"
 
 #ifndef IS_ALIGNED
@@ -40,7 +40,8 @@ inline uint4 sixteen_bytes(__global const uchar *p)
 #endif
 }
 
-/* The same, where the four bytes behind them lie in the same block: by words, of which an address that is no multiple of four takes two. */
+/* The same if the next four bytes are in the same block too: reads whole words, two for each result if the address is not a multiple of
+ * four. */
 inline uint4 sixteen_inner_bytes(__global const uchar *p)
 {
     const uint odd = (uint)(uintptr_t)p & 2u;
@@ -50,7 +51,7 @@ inline uint4 sixteen_inner_bytes(__global const uchar *p)
                    (uint)((w4 << 32 | w3) >> 8 * odd));
 }
 
-/* Bits 0 to 3 as the bits 4 of the bytes of a word, for sixteen bits in four words. */
+/* Spreads sixteen bits over four words: each bit becomes bit 4 of a byte. */
 inline uint4 spread_sixteen_bits(uint bits)
 {
     const uint4 fours = (uint4)(bits, bits >> 4, bits >> 8, bits >> 12) & 15u;
@@ -120,8 +121,8 @@ inline block_piece read_piece(__global const uchar *block, uint part)
 }
 
 /* sum_i x[i] (byte_i - ZERO). A byte becomes a float without a conversion, because GPUs make few conversions at a time. With the exponent
- * of 2^23 its bits are 2^23 + byte, and those of the byte above it 2^23 + 256 byte. A subtraction takes away what is too much, without
- * rounding. exponent: the bits of 2^23, as a number that the compiler does not know: two constants would take NVIDIA's two instructions. */
+ * of 2^23 its bits are 2^23 + byte, and those of the byte above it 2^23 + 256 byte. A subtraction removes the excess without rounding.
+ * exponent: the bits of 2^23, as a number that the compiler does not know: two constants would take NVIDIA's two instructions. */
 #define BYTES_ZERO (BLOCKS == BLOCKS_Q8_0 ? 128 : ZERO)
 #define LOWER_BYTE(word) (as_float((word) & INTEGER_BITS | exponent) - (8388608.0f + BYTES_ZERO))
 #define UPPER_BYTE(word) (as_float((word) & INTEGER_BITS << 8 | exponent) - (8388608.0f + 256 * BYTES_ZERO))

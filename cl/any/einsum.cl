@@ -128,8 +128,7 @@ typedef struct einsum_walk {
 #define WALK_POINTER __private const einsum_walk *walk
 #define WALK_BEGIN WALK_POINTER = &walk_value;
 #else
-/* Many operands or loops have more strides than a GPU has scalar registers: there they are read again wherever they are used, which
- * `volatile` says. */
+/* Many operands or loops have more strides than a GPU has scalar registers: `volatile` makes the compiler read them again at each use. */
 #if OPERANDS > 4 || (KEPT_RANK + SUMMED_RANK) * (OPERANDS + 2) > 64
 #define WALK_ACCESS volatile
 #else
@@ -246,7 +245,7 @@ __kernel void einsum_sum(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, WAL
     find_term(begin, digit, at, walk);
 
     floatv total[VECTORS], sum[VECTORS];
-    float odd_total = 0.0f, odd = 0.0f; /* of lanes along the sum: what does not fill a vector */
+    float odd_total = 0.0f, odd = 0.0f; /* lanes along the sum: terms that do not fill a vector */
     INDEX held = 0;                     /* products in sum */
     for (int v = 0; v < VECTORS; v++)
         total[v] = sum[v] = 0.0f;

@@ -46,7 +46,7 @@ void exp_sum(int columns, __global const float *x, long x_offset, __global const
     float sum = 0.0f;
 #if HAS_SCALE
     const float factor = scale[scale_offset + row];
-    float lost = 0.0f; /* what `sum` has too much (Kahan 1965): many small weights beside a large one count too */
+    float lost = 0.0f; /* rounding error of `sum` (Kahan 1965): many small weights beside a large one count */
     for (int c = (int)item; c < columns; c += WG) {
         const float weight = exp(factor * (x[c] - largest)) - lost, next = sum + weight;
         lost = (next - sum) - weight;

@@ -42,7 +42,7 @@ A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
 #define CLEAR(j) sum[row * WEIGHTS + j] = 0.0f;
 #define READ_PIECE(j) const block_piece piece##j = read_piece(weight##j + (long)block * BLOCK_BYTES, part);
 #if ROWS <= 2
-/* A run at once. */
+/* Adds a whole run. */
 #define ADD_RUN_ROW(i)                                                                                                    \
     {                                                                                                                     \
         const int row = i;                                                                                                \
@@ -66,8 +66,8 @@ A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
     }
 #define ADD_PIECE EACH_WEIGHT(READ_PIECE) ADD_RUN_OF_PIECE(0) ADD_RUN_OF_PIECE(1)
 #else
-/* Four weights at once, in loops that compilers are to leave as they are: otherwise numbers of A for many rows wait in registers. So would
- * the other run of a piece, which is therefore read for each of them. */
+/* Four weights at a time. Compilers must not unroll these loops: numbers of A for many rows would then wait in registers. So would the
+ * other run of a piece, which is therefore read for each of them. */
 #define TAKE_RUN(j)                                                                                 \
     READ_PIECE(j)                                                                                   \
     uint4 bytes##j = run ? piece##j.run[1] : piece##j.run[0];                                       \
@@ -155,7 +155,7 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
     a += a_offset + first_row * a_row_stride;
     EACH_ROW(CLEAR_ROW)
 #if IS_UNROLLED
-#pragma unroll 2 /* that more reads are under way */
+#pragma unroll 2 /* keeps more reads under way */
 #endif
     for (uint p = (uint)lane; p < pieces; p += LANES) {
         const uint block = p / BLOCK_PIECES, part = p % BLOCK_PIECES;

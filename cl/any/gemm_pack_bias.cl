@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bias as f32, with zeros behind it. */
+/* Copies a bias as f32 and pads it with zeros. */
 #include "types.cl"
 
 /* to[first + i] = from[i] for i < count, 0 for count <= i < padded. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* B into panels of columns. Batches in the third dimension. */
+/* Packs B into panels of columns. Batches are the third dimension. */
 #include "types.cl"
 #include "gemm_batch.cl"
 #include "pack_block.cl"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands into dense rows: A or a weight. Batches in the third dimension. */
+/* Packs an operand (A or a weight) into dense rows. Batches are the third dimension. */
 #include "types.cl"
 #include "gemm_batch.cl"
 #include "pack_block.cl"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast a device multiplies and copies. x, y: float4 for each item. */
+/* Measures how fast a device multiplies and copies. x, y: float4 for each item. */
 
 /* Four chains of multiply-adds, whose operands the compiler does not know. */
 __kernel void rate_multiply_add(__global float4 *x, int rounds)

@@ -6,7 +6,7 @@
 #error "RUN: keys that a work-item sorts by itself"
 #endif
 
-/* scores[i] are bounded by -1 and 1: cosines, which rounding takes beyond. NaN stays. */
+/* Clamps scores[i], which are cosines, to -1 .. 1: rounding takes them beyond. NaN stays. */
 __kernel void search_bound(long count, __global float *scores, long offset)
 {
     const long i = get_global_id(0);

@@ -14,7 +14,7 @@ __kernel void softmax_generic(ROW_PARAMETERS)
     float maximum = -INFINITY, sum = 0.0f;
     for (int j = 0; j < r.used; j++) {
         const float s = row_score(&r, &strides, scale, j);
-        maximum = s > maximum ? s : maximum; /* never NaN, but then the sum is */
+        maximum = s > maximum ? s : maximum; /* NaN never becomes the maximum; the sum is NaN then */
     }
     const float shift = row_shift(maximum);
     for (int j = 0; j < r.used; j++)

@@ -299,7 +299,7 @@ inline void fill_uniform(const float16 *sum, __global const float *v, int stride
 }
 #endif
 
-/* Takes its own copies: what is indexed by lane lies in memory, and the loops above want their maxima and masks in registers. */
+/* Takes copies: arrays that are indexed by lane lie in memory, but the loops above need their maxima and masks in registers. */
 inline void settle_infinities(float16 *out, const float *maximum, __global const float *q, int q_stride, const attention_tile *tile,
                               float scale, __global const float *k, int k_stride, __global const float *v, int v_stride, int keys,
                               int window, const usable_keys *all)

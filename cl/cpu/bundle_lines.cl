@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a bundle as vectors of 16 floats, integers of the columns j and j + 16 of a group. WIDTH is 16. */
+/* Reads lines of a bundle as vectors of 16 floats. A line holds the integers of columns j and j + 16 of a group. WIDTH is 16. */
 #include "vector.cl"
 #include "weight_bundles.cl"
 

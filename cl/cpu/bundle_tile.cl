@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a product with weights in bundles: ROWS rows of A by VECTORS bundles, all lanes rows of the weight; which bundles they are, and
- * the way of their sums into the result. IS_GATED: the two bundles of a work-item are the same rows of two weights, and the result is
+/* A tile of a product with weights in bundles: ROWS rows of A times VECTORS bundles, whose lanes are rows of the weight. This file finds
+ * the bundles of a tile and stores its sums. IS_GATED: the two bundles of a work-item are the same rows of two weights, and the result is
  * f(a b + bias) * (a gate). */
 #include "bundle_lines.cl"
 #include "result_parts.cl"
@@ -30,8 +30,8 @@ IS_GATED: 0 or 1"
 #define DECLARE_FIFTH
 #define LOAD_FIFTH(unused, v)
 #endif
-/* The scales of a unit. A processor does not foresee what lies behind the end of a short bundle, so the bytes from AHEAD on are asked for.
- * It reads long bundles faster without such hints. */
+/* Reads the scales of a unit. Hardware does not prefetch beyond the end of a short bundle, so the bytes from AHEAD on are prefetched here.
+ * Long bundles are read faster without such hints. */
 #define AHEAD 16384
 #define LOAD_SCALE(unused, v)                                   \
     d[v] = unit_half(bundle[v], 0);                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Dot products of four bytes in each lane, a.0 b.0 + ... + a.3 b.3, a without sign, b with one and the same in all lanes. LLVM makes these
- * instructions of no expression where it compiles for an older processor than it runs on, as PoCL does. Another processor's compiler
- * checks the sums as they are written out.
+/* Dot products of four bytes in each lane, a.0 b.0 + ... + a.3 b.3, a without sign, b with one and the same in all lanes. LLVM does not
+ * generate these instructions if it compiles for an older processor than it runs on, as PoCL does, so they are written here. Another
+ * processor's compiler checks the sums as they are written out.
  *
  * dot_bytes takes any bytes. With IS_NARROW_DOT, where the processor has AVX2 but no AVX512-VNNI, the products of two bytes are added in 16
  * bits. add_pairs adds them to sums of pairs, which the caller keeps below 2^15, and sum_pairs turns these into sums of four. */

@@ -31,7 +31,7 @@ inline int sum_of_lanes(int16 v)
     return pair.x + pair.y;
 }
 
-/* The signed number that the lowest bits of v are, where v is it and a multiple of 2^bits. */
+/* The signed number in the lowest `bits` bits of v. */
 inline int16 lowest(int16 v, int bits)
 {
     return v << (32 - bits) >> (32 - bits);

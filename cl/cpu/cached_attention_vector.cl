@@ -48,7 +48,7 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 #define EXP softmax_exp_v
 #endif
 
-/* A column under way. */
+/* The state of a column between blocks of keys. */
 typedef struct query_state {
     floatv query[VECTORS], mixed[VECTORS];
     float maximum, sum;

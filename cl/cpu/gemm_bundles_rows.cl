@@ -5,8 +5,8 @@
 #include "group_weights.cl"
 #include "item.cl"
 
-/* Lines are taken LINES at a time; more of them as one text are put in an order that takes more registers than there are. In place, these
- * are the four lines of a quad, and a group's factors are multiplied by PLACES. */
+/* LINES lines are unrolled together; unrolling more of them makes PoCL's compiler spill registers. In place, these are the four lines of a
+ * quad, and a group's factors are multiplied by PLACES. */
 #if IS_IN_PLACE
 #define LINES 4
 #define EACH_LINE(F) F(0) F(1) F(2) F(3)

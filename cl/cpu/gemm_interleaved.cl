@@ -215,7 +215,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
     const uint outer = (uint)get_group_id(1);
     const int lanes = min(WIDTH, lane_total - block * WIDTH);
     const long a_row_stride = a_at.row, a_k_stride = a_at.column, a_fold_stride = a_at.fold;
-    const long b_column_stride = b_at.row, b_k_stride = b_at.column; /* B is taken turned, as A is */
+    const long b_column_stride = b_at.row, b_k_stride = b_at.column; /* B is read transposed, as A is */
     const long c_row_stride = c_at.row, c_column_stride = c_at.column, c_lane_stride = c_at.lane, c_fold_stride = c_at.fold;
     __global const float *const a_last = a_start + a_at.end - 1;
     __global const float *const a_block = a_start + lane_operand_start(&a_at, outer, outer_size) + block * a_at.block;

@@ -22,8 +22,8 @@
 
 #define PANEL (VECTORS * WIDTH)
 
-/* A single row waits for memory all the time: hints gain nothing there, and of several k it keeps more loads under way. Of more rows
- * several k as one text would be put in an order that takes more registers than there are. */
+/* A single row always waits for memory: hints gain nothing there, and unrolling several k keeps more loads under way. With more rows,
+ * unrolling several k makes PoCL's compiler spill registers. */
 #if ROWS == 1
 #define FIND_AHEAD
 #define ASK_AHEAD

@@ -8,7 +8,7 @@
 #error "EACH_PART(F): F(0) F(1) ... for every part that this program is linked from"
 #endif
 
-/* Looks at a word: about a millisecond, a twentieth of a second, and a minute. */
+/* Spin limits, in polls of a word: about 1 ms, 50 ms and 1 min. */
 #define LATE_LOOKS (1ul << 20)
 #define BEGIN_LOOKS (1ul << 26)
 #define LOST_LOOKS (1ul << 36)
@@ -28,7 +28,7 @@ static void run_part(uint part, uint first, uint end, uint items_x, uint items_y
     }
 }
 
-/* Waits until all groups run at once, which no driver promises. False: one has not begun, and none may do anything, now or later. */
+/* Waits until all groups run at the same time, which no driver guarantees. False: a group has not started, and no group may do any work. */
 static bool have_all_begun(volatile __global uint *meeting, uint groups)
 {
     if (atomic_inc(meeting + BEGUN) + 1 == groups)
@@ -39,7 +39,7 @@ static bool have_all_begun(volatile __global uint *meeting, uint groups)
     return meeting[STATE] == IS_COMPLETE;
 }
 
-/* Waits until `arrivals` groups have come; false: they don't, and nothing may be believed any more. */
+/* Waits until `arrivals` groups have arrived. False: they did not in time, and all results are void. */
 static bool meet(volatile __global uint *meeting, uint arrivals)
 {
     mem_fence(CLK_GLOBAL_MEM_FENCE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether dot products of bytes are right: for each item, the sums that its lanes begin with, bytes without sign for each, and bytes with
- * sign for all lanes, one array after the other. */
+/* A probe of dot products of bytes. Its input has, for each item, the sums that its lanes begin with, bytes without sign for each, and
+ * bytes with sign for all lanes, one array after the other. */
 #include "vector.cl"
 #include "byte_dot.cl"
 

@@ -98,7 +98,8 @@ static inline float residual_square(const row *r, int n, float shift, float d)
     return sum;
 }
 
-/* Near the mean: that of the first block, whose size is a power of two, so that equal elements give themselves, the largest too. */
+/* An estimate of the mean: that of the first block. Its size is a power of two, so that the mean of equal elements is exact, even of the
+ * largest numbers. */
 static inline float head_mean(const row *r, int n)
 {
     if (!IS_CENTERED)

@@ -32,7 +32,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
     const softmax_row start = ROW_START;
     softmax_row next = start, row = start, last = start;
     const softmax_exp_numbers numbers = softmax_exp_unknown_numbers();
-    long ahead = 0; /* from a row of x to one needed some time later */
+    long ahead = 0; /* elements from a row of x to the row that is prefetched */
     int whole = 0, last_whole = 0;
     bool has_last = false;
     floatv tail = (floatv)(0.0f), last_tail = tail, m0 = MINUS_INFINITY, m1 = m0;

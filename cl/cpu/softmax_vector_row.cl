@@ -106,7 +106,7 @@ inline int whole_keys(const softmax_row *r)
     return r->used - r->used % WIDTH;
 }
 
-/* The exponentials of the last vector that no whole vector holds: they are not in the sum yet. */
+/* The exponentials of the last vector for keys that no whole vector holds; they are not in the sum yet. */
 inline floatv uncounted(floatv tail, int whole, int keys)
 {
     return LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail;

@@ -137,8 +137,8 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     /* Rows beyond the last query repeat it; they are never stored. */
     for (uint at = item; at < TILE * DEEP / 8; at += GROUP) {
         const uint row = eight_line(at, TILE, DEEP, true), t = eight_t(at, TILE, DEEP, true), last = (uint)max(rows - 1, 0);
-#define FETCH_Q(second)                                                                                                    \
-    (fetch_row(q + (t + (second) * SECOND_T) * 4, row + (second) * SECOND_LINE, 0, last,                                   \
+#define FETCH_Q(second)                                                                        \
+    (fetch_row(group.q + (t + (second) * SECOND_T) * 4, row + (second) * SECOND_LINE, 0, last, \
                HEAD % SLICE ? HEAD - (int)(t + (second) * SECOND_T) * 4 : SLICE, (uint)q_stride, 1) * scale)
         put_a(queries, TILE, DEEP, NUMBERS, row, t, FETCH_Q(0), FETCH_Q(1));
     }
@@ -153,9 +153,9 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
         shift[i] = total[i] = 0.0f;
     }
 
-    for (int first = range.begin; first < range.end; first += KEY_BLOCK) {
-        const bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < range.all_begin || range.all_end - first < KEY_BLOCK;
-        const uint last_key = (uint)(range.end - 1 - first);
+    for (int first = group.range.begin; first < group.range.end; first += KEY_BLOCK) {
+        const bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < group.range.all_begin || group.range.all_end - first < KEY_BLOCK;
+        const uint last_key = (uint)(group.range.end - 1 - first);
         sums score[SCORE_BLOCKS];
         UNROLL for (int j = 0; j < SCORE_BLOCKS; j++)
             clear(&score[j]);
@@ -197,7 +197,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
 
         for (uint i = 0; i < ROWS; i++) {
             const uint row = row_of(line, i);
-            const usable_keys usable = USABLE_BY_QUERY(min((int)row, rows - 1));
+            const usable_keys usable = usable_by(&group, min((int)row, rows - 1));
             float top = -INFINITY;
 #pragma unroll 1
             for (uint key = share * SHARE; key < (share + 1) * SHARE; key += 4) {
@@ -235,10 +235,10 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
             const int part_first = first + part;
             for (uint at = item; at < WIDE * PART_KEYS / 8; at += GROUP) {
                 const uint column = eight_line(at, WIDE, PART_KEYS, false), t = eight_t(at, WIDE, PART_KEYS, false);
-#define FETCH_V(second)                                                                                                             \
-    used_values(fetch_column(v + (long)part_first * v_stride, column + (second) * SECOND_LINE, (t + (second) * SECOND_T) * 4,       \
-                             HEAD_V - 1, range.end - part_first, 1, (uint)v_stride),                                                \
-                part_first + (int)(t + (second) * SECOND_T) * 4, range.end, key_mask, key_mask_stride)
+#define FETCH_V(second)                                                                                                       \
+    used_values(fetch_column(v + (long)part_first * v_stride, column + (second) * SECOND_LINE, (t + (second) * SECOND_T) * 4, \
+                             HEAD_V - 1, group.range.end - part_first, 1, (uint)v_stride),                                    \
+                part_first + (int)(t + (second) * SECOND_T) * 4, group.range.end, key_mask, key_mask_stride)
                 put_b(operand, WIDE, PART_KEYS, NUMBERS, column, t, FETCH_V(0), FETCH_V(1));
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -294,12 +294,10 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
         for (uint at = item; at < TILE * 16 * WAVES_N; at += GROUP) {
             const uint query = at / (16 * WAVES_N), here = at % (16 * WAVES_N), column = (here / 16 * COLUMN_BLOCKS + j) * 16 + here % 16;
             if ((int)query < rows && column < HEAD_V) {
-                const usable_keys usable = USABLE_BY_QUERY((int)query);
                 const float sum = found[query], empty = EMPTY_ROWS == EMPTY_ROWS_NAN && tile.k_count > 0 ? NAN : 0.0f;
                 const float value = scores[query * PITCH + here] * (sum == 0.0f ? empty : 1.0f / sum);
-                STORE_OUT(out + (long)query * out_stride, column,
-                          settled(value, sum, factors[query], tile.k_count, scale, q + (long)query * q_stride, k, k_stride, v + column,
-                                  v_stride, &usable));
+                STORE_OUT(group.out + (long)query * out_stride, column,
+                          settled(&group, (int)query, (int)column, value, sum, factors[query]));
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -43,58 +43,75 @@ static inline key_range keys_of_queries(int place, int rows, int keys, int windo
     return range;
 }
 
-/* Group (part of a tile, head) of groups of `size` queries: moves q and out on to its first query, of `rows`. */
-#define ATTENTION_BEGIN_QUERIES(size)                                                                                           \
-    ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)                                                                                \
-    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * (size), rows = min((size), tile.q_count - skipped);                \
-    const int q_index = tile.q_index + skipped, place = q_index + tile.diagonal;                                                 \
-    const key_range range = keys_of_queries(place, rows, keys, window);                                                          \
-    __global const uint *const words = HAS_KEEP ? keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index) : keep; \
-    q += (long)skipped * q_stride;                                                                                               \
-    out += (long)skipped * out_stride;
+/* Functions of structs whose members have to be registers. Intel's compiler spills those of the caller's loops where it calls. */
+#define IN_KERNEL static inline __attribute__((always_inline))
 
-/* Keys, of `keys` in the sequence, that a query of the group may use, but for masks which is_usable() reads. */
-#define USABLE_BY_QUERY(query)                                                                                                  \
-    usable_by(place + (query), keys, key_mask, key_mask_stride, words + (HAS_KEEP ? (query) / KEEP_QUERIES * keep_step.block : 0), \
-              (q_index + (query)) % KEEP_QUERIES, window, bias, bias_reach)
+/* The operands of a work-group. q and out begin at its first query, k, v and the masks at the sequence's first key. */
+typedef struct query_group {
+    __global const IN_T *q, *k, *v;
+    __global OUT_T *out;
+    int q_stride, k_stride, v_stride, out_stride;
+    float scale;
+    int rows;          /* queries */
+    int q_index;       /* the first query, counted within its sequence */
+    int place;         /* of the first query among the keys */
+    int k_count, keys; /* keys of the sequence, and those that its length leaves */
+    key_range range;
+    int window;
+    __global const uchar *key_mask;
+    int key_mask_stride;
+    __global const uint *words; /* of keep, and how far its blocks of queries are apart */
+    long words_step;
+    __global const float *bias; /* by distance, of the key at the query's place */
+    int bias_reach;
+} query_group;
 
-/* Inline always: Intel's compiler spills registers of the caller's loops otherwise. */
-__attribute__((always_inline)) inline usable_keys usable_by(int place, int keys, __global const uchar *key_mask, int key_mask_stride,
-                                                            __global const uint *words, int bit, int window, __global const float *bias,
-                                                            int bias_reach)
+/* Declares `group`, the work-group (part of a tile, head) of groups of `size` queries. */
+#define ATTENTION_BEGIN_QUERIES(size)                                                                                               \
+    ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)                                                                                   \
+    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * (size), rows = min((size), tile.q_count - skipped);                   \
+    const int q_index = tile.q_index + skipped, place = q_index + tile.diagonal;                                                    \
+    const query_group group = {                                                                                                     \
+        q + (long)skipped * q_stride, k, v, out + (long)skipped * out_stride, q_stride, k_stride, v_stride, out_stride, scale,      \
+        rows, q_index, place, tile.k_count, keys, keys_of_queries(place, rows, keys, window), window, key_mask, key_mask_stride,    \
+        HAS_KEEP ? keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index) : keep, HAS_KEEP ? keep_step.block : 0, \
+        bias, bias_reach};
+
+/* Keys that a query of the group may use, but for masks which is_usable() reads. */
+IN_KERNEL usable_keys usable_by(const query_group *group, int query)
 {
-    usable_keys usable = {0, keys, key_mask, key_mask_stride, words, bit};
+    usable_keys usable = {0, group->keys, group->key_mask, group->key_mask_stride,
+                          group->words + query / KEEP_QUERIES * group->words_step, (group->q_index + query) % KEEP_QUERIES};
 #if IS_CAUSAL
-    usable.end = clamp(place + 1, 0, keys);
+    usable.end = clamp(group->place + query + 1, 0, group->keys);
 #endif
 #if HAS_WINDOW
-    usable.first = max(0, window_begin(place, window));
-    usable.end = min(usable.end, window_end(place, window));
+    usable.first = max(0, window_begin(group->place + query, group->window));
+    usable.end = min(usable.end, window_end(group->place + query, group->window));
 #endif
 #if HAS_BIAS
-    usable.bias = bias;
-    usable.place = place;
-    usable.reach = bias_reach;
+    usable.bias = group->bias;
+    usable.place = group->place + query;
+    usable.reach = group->bias_reach;
 #endif
     return usable;
 }
 
-/* A result that is not finite, or whose row's weights sum to 0, as it has to be; shift: the row's scores were lessened by it. v: the column
- * of the first of k_count values. */
-__attribute__((always_inline)) inline float settled(float value, float sum, float shift, int k_count, float scale, __global const IN_T *q,
-                                                    __global const IN_T *k, int k_stride, __global const IN_T *v, int v_stride,
-                                                    const usable_keys *usable)
+/* Corrects a result that is not finite, or whose row's weights sum to 0. shift: the number that was subtracted from the row's scores. */
+IN_KERNEL float settled(const query_group *group, int query, int column, float value, float sum, float shift)
 {
 #if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
-    if (sum == 0.0f && k_count > 0) {
+    if (sum == 0.0f && group->k_count > 0) {
         value = 0.0f;
-        for (int j = 0; j < k_count; j++)
-            value += LOAD_IN(v, (long)j * v_stride);
-        return value / (float)k_count;
+        for (int j = 0; j < group->k_count; j++)
+            value += LOAD_IN(group->v, (long)j * group->v_stride + column);
+        return value / (float)group->k_count;
     }
 #endif
     const bool is_empty = EMPTY_ROWS == EMPTY_ROWS_NAN ? sum == 0.0f : false;
     if (isfinite(value) || isnan(sum) || is_empty)
         return value;
-    return result_of_usable(shift, scale, q, k, k_stride, v, v_stride, usable);
+    const usable_keys usable = usable_by(group, query);
+    return result_of_usable(shift, group->scale, group->q + (long)query * group->q_stride, group->k, group->k_stride, group->v + column,
+                            group->v_stride, &usable);
 }

@@ -96,7 +96,7 @@ inline float joined_mix(__local const float *mixed, int c)
 
 /* parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, counted from the first that a query sees; else not
  * read. */
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+__kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
                             int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys,

@@ -104,7 +104,7 @@
                 ADD_RESIDUAL(FINISH(value, bias_value), R_ROW(batch, row) + (column) * r_column_stride));                   \
     }
 
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV_PARAMETERS)
+__kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV_PARAMETERS)
 {
     LOCAL_ARRAY(float, sums, SUM_SPACE, 0)
     const uint lane = (uint)get_local_id(0);

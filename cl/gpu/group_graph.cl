@@ -18,8 +18,8 @@
 #define DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-/* Looks at a word, each of which takes a GPU a quarter of a microsecond or more and a CPU some nanoseconds: a tenth of a second, and about
- * a minute. */
+/* Spin limits, in polls of a word: a tenth of a second, and about a minute. A poll takes a GPU a quarter of a microsecond or more and a CPU
+ * some nanoseconds. */
 #define BEGIN_LOOKS (IS_NVIDIA ? 1ul << 19 : 1ul << 26)
 #define LOST_LOOKS (IS_NVIDIA ? 1ul << 27 : 1ul << 36)
 
@@ -34,7 +34,7 @@ EACH_PART(DECLARE)
         part_##number(first, end, step, items_x, items_y, arguments, space);    \
         break;
 
-/* Waits until all groups run at once, which no driver promises. False: one has not begun, and none may do anything, now or later. */
+/* Waits until all groups run at the same time, which no driver guarantees. False: a group has not started, and no group may do any work. */
 inline bool have_all_begun(volatile __global uint *meeting, uint groups, __local uint *answer)
 {
     if (get_local_id(0) == 0) {
@@ -49,7 +49,7 @@ inline bool have_all_begun(volatile __global uint *meeting, uint groups, __local
     return *answer;
 }
 
-/* Waits until `arrivals` groups have come; false: they don't, and nothing may be believed any more. */
+/* Waits until `arrivals` groups have arrived. False: they did not in time, and all results are void. */
 inline bool meet(volatile __global uint *meeting, uint arrivals, __local uint *answer)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

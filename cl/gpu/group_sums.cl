@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* SUMS sums over a work-group of WG items at once: by sub-groups where a probe found them right (HAS_SUBGROUPS), else in local memory in
+/* SUMS sums over a work-group of WG items at once: by sub-groups where a probe found them right (SUBGROUPS), else in local memory in
  * two steps, for which eight items share a sum. */
 #ifndef SUMS
 #error "SUMS: sums of a group, a number"
 #endif
-#if !defined(WG) || !defined(HAS_SUBGROUPS)
-#error "WG: work-group size, a multiple of eight; HAS_SUBGROUPS: 0 or 1"
+#if !defined(WG) || !defined(SUBGROUPS)
+#error "WG: work-group size, a multiple of eight; SUBGROUPS: see subgroups.cl"
 #endif
 #include "subgroups.cl"
 
 #define SUM_PITCH (WG + 8) /* that items which share a sum, and their neighbours, read different banks */
-#if HAS_SUBGROUPS
+#if SUBGROUPS
 #define SUM_SPACE (SUMS * WG) /* sub-groups of one item, at the worst */
 #else
 #define SUM_SPACE (SUMS * SUM_PITCH + 8 * SUMS)
 #endif
 
 /* Stores an item's addend of sum i. After group_sums_meet, item i < SUMS reads the sum. space: SUM_SPACE floats. */
-#if HAS_SUBGROUPS
+#if SUBGROUPS
 #define GROUP_SUM_LEAVE(space, i, value)                                     \
     {                                                                        \
         const float part = sub_group_reduce_add(value);                      \

@@ -23,7 +23,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void log_softmax_group(
     __local float2 scratch[WG];
     const int lane = (int)(get_local_id(0) & (LANES - 1));
     const long row = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
-    const long from = min(row, rows - 1) * columns; /* lanes past the last row only keep the barriers company */
+    const long from = min(row, rows - 1) * columns; /* lanes past the last row only take part in barriers */
     x += x_offset + from;
     y += y_offset + from;
     float maximum = -INFINITY, sum = 0.0f;

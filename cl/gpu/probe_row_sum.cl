@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether sums over a work-group are right: 3 times that of each group's items, by two sums in the same local memory, for every item. */
+/* A probe of sums over a work-group: 3 times that of each group's items, by two sums in the same local memory, for every item. */
 #include "row_sum.cl"
 
 ROW_SUM(probed_sum, float2, CLK_LOCAL_MEM_FENCE)
 
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void probe_row_sum(__global const float2 *x, __global float2 *y)
+__kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void probe_row_sum(__global const float2 *x, __global float2 *y)
 {
     __local float2 scratch[WG];
     const size_t at = get_global_id(0);

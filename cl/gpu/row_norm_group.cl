@@ -26,7 +26,7 @@ static inline float2 moments(const row *r, __local float2 *scratch, int lane, in
 
 /* Sums about the mean and about its correction are always taken: which rows need them differs within a work-group, and its barriers must
  * not. */
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+__kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1)))
 void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset,
           __global const GAMMA_T *gamma, long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset,
           row_axes rows, column_axes columns, long row_count, int n, float eps)
@@ -37,7 +37,7 @@ void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const 
     const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
     row r = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
     select_row(&r, &rows, min(index, row_count - 1));
-    const int length = index < row_count ? n : 0; /* lanes past the last row only keep the barriers company */
+    const int length = index < row_count ? n : 0; /* lanes past the last row only take part in barriers */
     affine a = {0.0f, 0.0f, 0.0f};
 #if IS_CENTERED
     const float first = element(&r, 0);

@@ -4,14 +4,14 @@
 #include "row_reduce.cl"
 #include "subgroups.cl"
 
-#if !defined(HAS_SUBGROUPS)
-#error "HAS_SUBGROUPS: 0 or 1"
+#if !defined(SUBGROUPS)
+#error "SUBGROUPS: see subgroups.cl"
 #endif
-#if HAS_SUBGROUPS && LANES != WG
-#error "HAS_SUBGROUPS: only where a row is a work-group's"
+#if SUBGROUPS && LANES != WG
+#error "SUBGROUPS: only where a row is a work-group's"
 #endif
 
-#if HAS_SUBGROUPS
+#if SUBGROUPS
 #define SUBGROUP_SUM_float(value) sub_group_reduce_add(value)
 #define SUBGROUP_SUM_float2(value) ((float2)(sub_group_reduce_add((value).x), sub_group_reduce_add((value).y)))
 

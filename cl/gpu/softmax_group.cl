@@ -8,7 +8,7 @@ ROW_REDUCTION(row_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
 ROW_SUM(row_sum, float, CLK_LOCAL_MEM_FENCE)
 
 /* Items beyond the last row look at the last one without touching it, so that barriers stay uniform. */
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
+__kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
 {
     __local float scratch[WG];
     const int lane = (int)(get_local_id(0) & (LANES - 1));
@@ -20,7 +20,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_
     float maximum = -INFINITY, sum = 0.0f;
     for (int j = lane; j < used; j += LANES) {
         const float s = row_score(&r, &strides, scale, j);
-        maximum = s > maximum ? s : maximum; /* never NaN, but then the sum is */
+        maximum = s > maximum ? s : maximum; /* NaN never becomes the maximum; the sum is NaN then */
     }
     const float shift = row_shift(row_max(scratch, maximum));
     for (int j = lane; j < used; j += LANES)

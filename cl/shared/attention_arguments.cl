@@ -14,29 +14,38 @@
 #error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS, HAS_KEEP: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
 #endif
 
-#define ATTENTION_PARAMETERS                                                    \
-    __global const attention_tile *tiles, int heads_per_key_head, float scale,  \
-    __global const IN_T *q, long q_offset, int q_head_stride, int q_stride,     \
-    __global const IN_T *k, long k_offset, int k_head_stride, int k_stride,     \
-    __global const IN_T *v, long v_offset, int v_head_stride, int v_stride,     \
-    __global OUT_T *out, long out_offset, int out_head_stride, int out_stride,  \
-    __global const uchar *key_mask, long key_mask_offset, int key_mask_stride,  \
-    __global const int *lengths, long lengths_offset, int lengths_stride,       \
-    __global const uint *keep, long keep_offset, keep_strides keep_step,        \
-    int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach
+/* Offset and strides of an operand, in elements. kernel/attention.c declares the same structs. */
+typedef struct attention_rows {
+    long offset;
+    int head_stride, stride;
+} attention_rows;
+
+typedef struct attention_layout {
+    attention_rows q, k, v, out, key_mask, lengths, bias;
+    int bias_reach, window, heads_per_key_head;
+    float scale;
+} attention_layout;
+
+#define ATTENTION_PARAMETERS                                                                                      \
+    __global const attention_tile *tiles, __global const IN_T *q, __global const IN_T *k, __global const IN_T *v, \
+    __global OUT_T *out, __global const uchar *key_mask, __global const int *lengths, __global const float *bias, \
+    attention_layout layout, __global const uint *keep, long keep_offset, keep_strides keep_step
 
 /* For group (tile `index`, head): moves q and out to the tile's first query of that head, and k, v and key_mask to its sequence's first
  * key. bias goes to the element of the key at the query's position. */
-#define ATTENTION_BEGIN(index)                                                             \
-    const attention_tile tile = tiles[index];                                              \
-    const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;           \
-    q += q_offset + (long)head * q_head_stride + (long)tile.q_row * q_stride;              \
-    k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;        \
-    v += v_offset + (long)key_head * v_head_stride + (long)tile.k_begin * v_stride;        \
-    out += out_offset + (long)head * out_head_stride + (long)tile.q_row * out_stride;      \
-    key_mask += key_mask_offset + (long)tile.k_begin * key_mask_stride;                    \
-    bias += bias_offset + (long)head * bias_stride + bias_reach;                           \
-    int keys = sequence_keys(&tile, lengths + lengths_offset, lengths_stride);
+#define ATTENTION_BEGIN(index)                                                                                                    \
+    const attention_tile tile = tiles[index];                                                                                     \
+    const int head = (int)get_group_id(1), key_head = head / layout.heads_per_key_head, window = layout.window;                   \
+    const int q_stride = layout.q.stride, k_stride = layout.k.stride, v_stride = layout.v.stride, out_stride = layout.out.stride; \
+    const int key_mask_stride = layout.key_mask.stride, bias_reach = layout.bias_reach;                                           \
+    const float scale = layout.scale;                                                                                             \
+    q += layout.q.offset + (long)head * layout.q.head_stride + (long)tile.q_row * q_stride;                                       \
+    k += layout.k.offset + (long)key_head * layout.k.head_stride + (long)tile.k_begin * k_stride;                                 \
+    v += layout.v.offset + (long)key_head * layout.v.head_stride + (long)tile.k_begin * v_stride;                                 \
+    out += layout.out.offset + (long)head * layout.out.head_stride + (long)tile.q_row * out_stride;                               \
+    key_mask += layout.key_mask.offset + (long)tile.k_begin * key_mask_stride;                                                    \
+    bias += layout.bias.offset + (long)head * layout.bias.head_stride + bias_reach;                                               \
+    int keys = sequence_keys(&tile, lengths + layout.lengths.offset, layout.lengths.stride);
 
 /* Keys of the tile's sequence that any query may use. */
 inline int sequence_keys(const attention_tile *tile, __global const int *lengths, int lengths_stride)

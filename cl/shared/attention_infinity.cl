@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The online softmax rescales an infinite sum by factors above 0, and it stays infinite although a key whose value is infinite ends with a
- * weight of 0, which makes the sum NaN. So an infinite result is looked into once more. */
+/* Computes infinite results of fused attention again. The online softmax rescales an infinite sum by factors above 0. It stays infinite
+ * although a key whose value is infinite ends with a weight of 0, which makes the sum NaN. */
 typedef struct usable_keys {
     int first, end;
     __global const uchar *key_mask; /* of the sequence's first key */

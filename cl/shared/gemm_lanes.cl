@@ -2,12 +2,12 @@
 /* Operands of products whose batches lie side by side. The batches along one dimension are called lanes; the others are outer batches. */
 #include "gemm_batch.cl"
 
-/* In elements; all but the first two are strides. Longs alone, so that drivers agree on its size. */
+/* An operand, in elements; all members but the first two are strides. All are longs, so that drivers agree on the size of the struct. */
 typedef struct lane_operand {
-    long offset, end; /* of its first element; behind the last one of its memory */
+    long offset, end; /* of the first element; end of the memory */
     long row, column;
-    long lane, block; /* from a batch to the next; from a vector of them to the next */
-    long fold;        /* from one half of a vector to the other, where two rows share it */
+    long lane, block; /* from a batch to the next; from a vector of batches to the next */
+    long fold;        /* from one half of a vector to the other if two rows share it */
     long outer[4];
 } lane_operand;
 

@@ -130,7 +130,7 @@ static clf_status look_for(const char *path, struct stat *info, bool *out)
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
     if (lstat(path, info) == 0)
-        CLF_FAIL(CLF_IO, "look for %s: a link that leads nowhere", path);
+        CLF_FAIL(CLF_IO, "look for %s: a link to a file that does not exist", path);
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
     *out = false;
@@ -192,7 +192,7 @@ clf_status clfi_make_directories(const char *path)
     if (st == CLF_OK && stat(path, &info) != 0)
         st = clfi_fail_errno("look at directory", path);
     else if (st == CLF_OK && !S_ISDIR(info.st_mode))
-        st = clfi_fail(CLF_IO, "create directory %s: exists and is no directory", path);
+        st = clfi_fail(CLF_IO, "create directory %s: a file of this name exists", path);
     free(copy);
     return st;
 }

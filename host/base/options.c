@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options structs of any version. */
+/* Reads options structs of callers that were compiled with another version of the library. */
 #include "base/options.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ enum { LARGEST_SIZE = 4096 };
 static clf_status check_size(const char *type, size_t size)
 {
     if (size < sizeof size || size > LARGEST_SIZE)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its member size is %zu, expected sizeof(%s): start from the INIT macro or %s_default()", type,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its member size is %zu: expected sizeof(%s) (start from the INIT macro or %s_default())", type,
                  size, type, type);
     return CLF_OK;
 }
@@ -25,7 +25,8 @@ clf_status clfi_options_read(const char *type, const void *given, const void *de
     CLF_TRY(check_size(type, size));
     for (size_t i = known; i < size; i++)
         if (((const unsigned char *)given)[i])
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: its size is %zu and a member past byte %zu is set, which this library (%zu bytes) does not know",
+            CLF_FAIL(CLF_UNSUPPORTED,
+                     "%s: its size is %zu and a member past byte %zu is set, which this version of the library (%zu bytes) does not have",
                      type, size, known, known);
     memcpy(out, given, size < known ? size : known);
     memcpy(out, &known, sizeof known);

@@ -18,7 +18,7 @@ clf_status clfi_file_begins(int descriptor, const char *name, const char *beginn
     size_t size = 0;
     const size_t wanted = strlen(beginning);
     if (wanted > sizeof found)
-        CLF_FAIL(CLF_INTERNAL, "%s: a beginning of %zu bytes, expected at most %zu", name, wanted, sizeof found);
+        CLF_FAIL(CLF_INTERNAL, "%s: a header of %zu bytes: expected at most %zu", name, wanted, sizeof found);
     while (size < wanted) {
         const ssize_t got = pread(descriptor, found + size, wanted - size, (off_t)size);
         if (got < 0 && errno != EINTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growable byte string. */
+/* A growable byte string. */
 #include "base/str.h"
 
 #include <stdarg.h>

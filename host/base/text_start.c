@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Byte order marks, and encodings that are not read. */
+/* Skips byte order marks and refuses encodings other than UTF-8. */
 #include "base/text_start.h"
 
 #include <stdbool.h>

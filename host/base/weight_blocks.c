@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of quantised weights as numbers. */
+/* Decodes blocks of quantised weights to floats. */
 #include <math.h>
 #include <string.h>
 

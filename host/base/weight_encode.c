@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as blocks of quantised weights. */
+/* Encodes floats as blocks of quantised weights. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weight types: one table. */
+/* The table of weight types. */
 #include "base/weight_type.h"
 
 #include <stdio.h>

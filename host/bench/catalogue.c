@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The workloads of a run. */
+/* Lists the workloads of a run of clformer bench. */
 #include "bench/catalogue.h"
 
 #include <stdlib.h>
@@ -44,8 +44,7 @@ static clf_status drop_repeated(clfi_workload_list *list)
             if (strcmp(list->items[i].id, list->items[j].id) != 0)
                 continue;
             if (!json_equal(list->items[i].work, list->items[j].work))
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "two different workloads are called %s: name the model directories differently",
-                         list->items[i].id);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "two different workloads are called %s (rename a model's directory)", list->items[i].id);
             drop(list, j);
         }
     }
@@ -60,7 +59,7 @@ static clf_status add_model(const clfi_catalogue_params *params, const char *pat
     CLF_TRY(clfi_model_generates(path, &generates));
     const clfi_suite suite = generates ? CLFI_SUITE_GENERATION : CLFI_SUITE_MODELS;
     if (!wanted[suite])
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: the suite \"%s\" measures it", path, clfi_suite_names[suite]);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: not measured by the chosen suites (it belongs to --suite %s)", path, clfi_suite_names[suite]);
     return generates ? clfi_generation_workloads(out, path, params->quick) : clfi_model_workloads(out, path, params->quick);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts of a device as JSON. */
+/* Writes the facts of a device as JSON. */
 #include "bench/device_facts.h"
 
 #include <stdlib.h>

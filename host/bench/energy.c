@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Energy: tries the counters that suit a target, in order. */
+/* Opens the first energy counter that works for a target. */
 #include "bench/energy.h"
 
 #include <stdlib.h>

@@ -85,7 +85,7 @@ static clf_status find_device(nvml *n, const clfi_energy_target *target)
     }
     code = n->device_count(&count);
     if (code == NVML_SUCCESS && count != 1)
-        CLF_FAIL(CLF_NOT_FOUND, "%u cards, and the driver does not tell which is the device", count);
+        CLF_FAIL(CLF_NOT_FOUND, "%u cards, and the driver does not say which of them is the device", count);
     if (code == NVML_SUCCESS)
         code = n->device_by_index(0, &n->device);
     if (code != NVML_SUCCESS)

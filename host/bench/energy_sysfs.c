@@ -247,9 +247,10 @@ clf_status clfi_energy_hwmon_open(const char *sysfs, const clfi_energy_target *t
     if (st == CLF_OK && s.devices == 0)
         st = clfi_fail(CLF_NOT_FOUND, "no sensor of the device in %s", directory.data);
     if (st == CLF_OK && s.found->count == 0)
-        st = clfi_fail(CLF_NOT_FOUND, "the device's sensors in %s count no energy", directory.data);
+        st = clfi_fail(CLF_NOT_FOUND, "the device's sensors in %s do not count energy", directory.data);
     if (st == CLF_OK && s.devices > 1 && !target->is_cpu)
-        st = clfi_fail(CLF_NOT_FOUND, "%zu cards in %s, and the driver does not tell which is the device", s.devices, directory.data);
+        st =
+            clfi_fail(CLF_NOT_FOUND, "%zu cards in %s, and the driver does not say which of them is the device", s.devices, directory.data);
     if (st == CLF_OK)
         st = give(s.found, "hwmon", out);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which card an OpenCL device is: its PCI address. */
+/* Finds the PCI address of an OpenCL device, by which its energy counter is found. */
 #include <stdio.h>
 #include <string.h>
 

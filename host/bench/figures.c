@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of rows. */
+/* Computes the figures of a result row from its samples: medians, quantiles, rates. */
 #include "bench/figures.h"
 
 #include <math.h>

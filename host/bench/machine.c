@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The host and the library, for a record. */
+/* Describes the host and the library for a result file. */
 #include "bench/machine.h"
 
 #include <dlfcn.h>

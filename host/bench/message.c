@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON messages over a socket. */
+/* Sends and receives JSON messages over a socket. */
 #include "bench/message.h"
 
 #include <stdint.h>

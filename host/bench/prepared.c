@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads that stand ready. */
+/* Keeps workloads prepared, so that rounds need not prepare them again. */
 #include "bench/prepared.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The result file. */
+/* Writes the result file of clformer bench. */
 #include "bench/record.h"
 
 #include <math.h>

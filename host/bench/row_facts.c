@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a result beside its times. */
+/* Writes and reads the fields of a result row beside its times. */
 #include "bench/row_facts.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner. */
+/* Runs the workloads of clformer bench in rounds on all devices. */
 #include "bench/run.h"
 
 #include <float.h>
@@ -145,7 +145,7 @@ static clf_status add_rows(runner *r, size_t workload, size_t device)
     clf_status asked = ask(r, &r->bench->devices[device], request, &r->patience, &reply), st = CLF_OK;
     json_t *engines = json_object_get(reply, "engines");
     if (asked == CLF_OK && json_array_size(engines) == 0)
-        asked = clfi_fail(CLF_UNSUPPORTED, "no engine for it on this device");
+        asked = clfi_fail(CLF_UNSUPPORTED, "no engine for this workload on this device");
     if (asked != CLF_OK) {
         char *reason = last_reason();
         st = add_row(r->bench, workload, device, "", &row);

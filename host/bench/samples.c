@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Order statistics of samples. */
+/* Computes order statistics of samples. */
 #include "bench/samples.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results as tables. */
+/* Prints results as tables. */
 #include "bench/table.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static long long device_id(const clfi_bench *bench, size_t device)
     return (long long)json_integer_value(json_object_get(bench->devices[device].facts, "id"));
 }
 
-/* Whether the row is what "device:engine" names. */
+/* Whether the base line "device:engine" names this row. */
 static bool matches(const clfi_bench *bench, const clfi_row *row, const char *baseline)
 {
     const char *colon = strrchr(baseline, ':');
@@ -48,10 +48,10 @@ clf_status clfi_table_check_baseline(const clfi_bench *bench, const char *baseli
         if (matches(bench, &bench->rows[i], baseline))
             return CLF_OK;
     CLF_FAIL(CLF_INVALID_ARGUMENT,
-             "--baseline: expected a device of this run and an engine, as in 0:packed, found \"%s\", which is no row's", baseline);
+             "--baseline: expected a device of this run and an engine, as in 0:packed, found \"%s\", which no row has", baseline);
 }
 
-/* Median of the base line; NaN: the workload has none. */
+/* Median of the base line's row; NaN: the workload has no such row. */
 static double baseline_of(const clfi_bench *bench, const line *lines, size_t count, const char *baseline)
 {
     double found = NAN;
@@ -82,7 +82,7 @@ static const char *time_text(double ms, char out[16])
     return out;
 }
 
-/* Bytes of "token" in "tokens", of "launch" in "launches". */
+/* Length of the singular: "token" of "tokens", "launch" of "launches". */
 static int singular(const char *items)
 {
     const size_t length = strlen(items);
@@ -151,7 +151,7 @@ static void print_line(FILE *out, const clfi_bench *bench, const line *l, double
         fprintf(out, "not measured: interrupted\n");
 }
 
-/* Fastest first; then what has no figures, in the order of devices. */
+/* Orders the fastest lines first, then lines without figures by device. */
 static int by_rank(const void *a, const void *b)
 {
     const line *x = a, *y = b;

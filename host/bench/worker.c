@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting and asking the process that holds a device. */
+/* Starts the process that holds a device, and sends it requests. */
 #include "bench/worker.h"
 
 #include "base/status.h"
@@ -29,7 +29,7 @@ clf_status clfi_worker_ask(clfi_child *worker, json_t *request, const clfi_patie
 {
     if (worker->process <= 0) {
         json_decref(request);
-        CLF_FAIL(CLF_INTERNAL, "a device without a process was asked");
+        CLF_FAIL(CLF_INTERNAL, "a request to a device whose process is not running");
     }
     json_t *reply = NULL;
     clfi_message_end end = clfi_message_send(worker->socket, request);

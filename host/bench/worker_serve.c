@@ -201,7 +201,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     CLF_TRY(add_tuning(s, reply)); /* a model chooses when it is loaded */
     CLF_TRY(workload->type->run(state, &sample));
     if (sample.wall_ns > longest * 1e9)
-        CLF_FAIL(CLF_UNSUPPORTED, "too slow: one run takes %.3g s, the longest that is measured is %g s", sample.wall_ns / 1e9, longest);
+        CLF_FAIL(CLF_UNSUPPORTED, "too slow: one run takes %.3g s: expected at most %g s (--longest-run)", sample.wall_ns / 1e9, longest);
     CLF_TRY(workload->type->verify(state, &verdict));
     const double fitting = ceil(CLFI_SAMPLE_SECONDS * 1e9 / (sample.wall_ns > 1 ? sample.wall_ns : 1));
     json_object_set_new(reply, "passed", json_boolean(verdict.passed && !isnan(verdict.error)));

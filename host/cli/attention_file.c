@@ -106,14 +106,15 @@ static clf_status check_shape(const clf_npy *npy, const char *path, const char *
     if (npy->rank < 2 || npy->rank > 4)
         CLF_FAIL(CLF_FORMAT, "%s: expected weights [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], found an array of rank %d", path, npy->rank);
     if (batch && npy->rank < 3)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch \"%s\": %s is one matrix [Q,K]", batch, path);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch \"%s\": %s holds one matrix [Q,K]: expected a file of rank 3 or 4", batch, path);
     if (batch && heads && npy->rank == 3)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch and --head: %s has rank 3, one axis beside queries and keys: give one of them", path);
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "--batch and --head: %s has rank 3, with one axis beside queries and keys (give one of the two options)", path);
     if (npy->count == 0)
-        CLF_FAIL(CLF_FORMAT, "%s: an array without elements shows nothing", path);
+        CLF_FAIL(CLF_FORMAT, "%s: expected an array with elements, found an empty one", path);
     for (int i = npy->rank - 2; i < npy->rank; i++)
         if (npy->dim[i] > LARGEST_SIDE)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %lld queries and %lld keys are more than a picture holds (%d)", path,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %lld queries and %lld keys: expected at most %d of each in a picture", path,
                      (long long)npy->dim[npy->rank - 2], (long long)npy->dim[npy->rank - 1], LARGEST_SIDE);
     return CLF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights with names. */
+/* Computes attention weights of a model for a text, with the tokens as labels. */
 #include "cli/attention_map.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static clf_status encode(const clf_model *model, const char *text, size_t max_to
     if (encoding->length == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: the text has no tokens");
     if (encoding->truncated)
-        fprintf(stderr, "clformer: the text was longer than %zu %s and cut there\n", limit, clfi_plural(limit, "token", "tokens"));
+        fprintf(stderr, "clformer: the text was cut at %zu %s\n", limit, clfi_plural(limit, "token", "tokens"));
     return CLF_OK;
 }
 

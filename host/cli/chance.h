@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which scores of a search chance alone would give. */
+/* Estimates which scores of a search could arise by chance alone. */
 #ifndef CLFI_CLI_CHANCE_H
 #define CLFI_CLI_CHANCE_H
 

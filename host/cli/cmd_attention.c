@@ -77,7 +77,8 @@ static clf_status compute(attention_job *job)
     if (is_pair)
         return compute_word(job);
     if (job->kind != KIND_SELF)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --kind decoder and cross go with encoder-decoder models");
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "attention: --kind: expected encoder, found decoder or cross, which only encoder-decoder models have");
     CLF_TRY(cli_session_open_model(&job->session, job->directory));
     return cli_attention_of_text(job->session.work, job->text, job->max_tokens, job->layer, &job->map);
 }
@@ -204,10 +205,9 @@ static clf_status check_finite(const cli_attention_map *map)
 static clf_status run_file(attention_job *job)
 {
     if (!job->picture)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to draw: --weights goes with -o F.png or -o F.svg");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --weights needs a picture to write: -o F.png or -o F.svg");
     if (job->npy || job->as_json || job->max_tokens || job->layer != NOT_GIVEN_LAYER || job->kind != NOT_GIVEN)
-        CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --weights excludes --layer, --kind, --max-tokens, --npy and --json, which need a model");
     CLF_TRY(cli_session_refuse_options(&job->session, "attention --weights", "a model and a text"));
     CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, job->labels, &job->map));
     const cli_attention_picture drawn = picture_of(job);
@@ -222,12 +222,12 @@ static bool is_standard_output(const char *path)
 static clf_status check_outputs(attention_job *job)
 {
     if (!job->picture && job->format != CLI_FORMAT_UNSET)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --format is of a picture: it goes with -o");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --format needs -o");
     CLF_TRY(cli_heatmap_choose_format(job->picture, &job->format));
     if (job->picture && job->format == CLI_FORMAT_UNSET)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --output %s: expected a name that ends in .png or .svg, or --format", job->picture);
     if (is_standard_output(job->picture) + is_standard_output(job->npy) + job->as_json > 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: of -o -, --npy - and --json one can have standard output");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: only one of -o -, --npy - and --json can use standard output");
     return CLF_OK;
 }
 
@@ -239,7 +239,7 @@ static clf_status read_standard_input(attention_job *job)
     inputs->tells_nothing = true;
     clf_status st = cli_inputs_next(inputs);
     if (st == CLF_OK && inputs->count != 1)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input has %s: expected one line",
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input: expected one line, found %s",
                        inputs->count ? "several texts" : "no text");
     if (st == CLF_OK)
         st = clfi_strndup(inputs->texts[0].data, inputs->texts[0].size, &job->read_text);
@@ -257,11 +257,11 @@ static clf_status run(attention_job *job)
     if (job->weights)
         return run_file(job);
     if (job->batch_text || job->labels)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --%s goes with --weights", job->batch_text ? "batch" : "labels");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --%s needs --weights", job->batch_text ? "batch" : "labels");
     if (!job->picture && !job->npy && !job->as_json)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to write: give -o F.png, -o F.svg, --npy F or --json");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: no output was asked for (give -o F.png, -o F.svg, --npy F or --json)");
     if (job->title && !job->picture)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --title is of a picture: it goes with -o");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --title needs -o");
     if (strcmp(job->text, "-") == 0)
         CLF_TRY(read_standard_input(job));
     job->layer = job->layer == NOT_GIVEN_LAYER ? 0 : job->layer;
@@ -279,19 +279,21 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         {"output", 'o', "F", "draw heat maps; - is standard output", CLI_OUTPUT, &job.picture},
-        {"format", 0, CLI_HEATMAP_FORMATS, "of heat maps (default: by -o's name)", CLI_CHOICE, &job.format},
-        {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
+        {"format", 0, CLI_HEATMAP_FORMATS, "format of the picture (default: by -o's name)", CLI_CHOICE, &job.format},
+        {"layer", 0, "L", "layer, counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: all (default), or numbers and ranges, 0,2,5-7", CLI_TEXT, &job.heads_text},
-        {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder",
+        {"kind", 0, "self|decoder|cross", "attention of an encoder-decoder: encoder (default), decoder, or cross: from decoder to encoder",
          CLI_CHOICE, &job.kind},
-        {"scale", 0, "sqrt|head|shared", "colours by the square root, by each head's own maximum, or by one maximum for all (default)",
+        {"scale", 0, "sqrt|head|shared", "colour scale: square root, each head's own maximum, or one maximum for all heads (default)",
          CLI_CHOICE, &job.scale},
-        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without model and text; blue: below 0", CLI_INPUT,
+        {"weights", 0, "W.npy",
+         "draw the weights in this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K]; no model and text are needed; blue: below 0", CLI_INPUT,
          &job.weights},
-        {"batch", 0, "N", "of a file [N,H,Q,K] or [N,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
-        {"labels", 0, "F", "of a file: its queries and then its keys, one per line; where they are as many, one list may name both",
+        {"batch", 0, "N", "batch entries of a file [N,H,Q,K] or [N,Q,K], written as for --head (default: all)", CLI_TEXT, &job.batch_text},
+        {"labels", 0, "F",
+         "text file that names the queries, then the keys of --weights, one per line; one list is enough if both have the same number",
          CLI_INPUT, &job.labels},
-        {"title", 0, "TEXT", "of the picture, instead of model or file, layer; \"\": none", CLI_TEXT, &job.title},
+        {"title", 0, "TEXT", "title of the picture (default: model or file, and layer); \"\": none", CLI_TEXT, &job.title},
         {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_OUTPUT, &job.npy},
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
@@ -299,7 +301,7 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && job.weights && positional > 0)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: unexpected argument \"%s\": --weights goes without model and text", argv[0]);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: unexpected argument \"%s\": --weights needs no model and no text", argv[0]);
     if (st == CLF_OK && !job.weights && positional != 2)
         st = cli_refuse(self, "expected a model directory and one text");
     if (st == CLF_OK && !job.weights) {

@@ -48,18 +48,18 @@ static clf_status parse(bench_job *j, const cli_command *self, int argc, char **
     const cli_option table[] = {
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
         CLI_BACKGROUND_OPTION(j->background),
-        {"suite", 0, "peak|ops|models|generation|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
+        {"suite", 0, "peak|ops|models|generation|all", "suite of workloads to measure (default: all)", CLI_CHOICE, &j->suite},
         {"model", 0, "MODEL", "a model directory or GGUF file beside the built-in ones; may be repeated", CLI_INPUTS, &j->models},
         {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
-        {"seconds", 0, "S", "time for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
-        {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_SIZE, &j->rounds},
+        {"seconds", 0, "S", "seconds for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
+        {"rounds", 0, "N", "divide these seconds among N rounds (default: 10)", CLI_SIZE, &j->rounds},
         {"filter", 0, "TEXT", "only workloads with this in their name", CLI_TEXT, &j->filter},
-        {"baseline", 0, "D[:ENGINE]", "what x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
+        {"baseline", 0, "D[:ENGINE]", "row that the column x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
         {"output", 'o', "F.json", "write a result file; - is standard output, and tables go to standard error", CLI_OUTPUT, &j->output},
-        {"seed", 0, "N", "of the order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
-        {"longest-run", 0, "S", "leave out what takes longer for one run (default: 2)", CLI_NUMBER, &j->longest_run},
-        {"time-limit", 0, "S", "seconds after which a driver counts as hanging (default: 600)", CLI_NUMBER, &j->time_limit},
-        {"no-tuned", 0, NULL, "ignore what clformer tune measured on the devices", CLI_FLAG, &j->no_tuned},
+        {"seed", 0, "N", "seed of the random order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
+        {"longest-run", 0, "S", "leave out workloads of which one run takes longer (default: 2)", CLI_NUMBER, &j->longest_run},
+        {"time-limit", 0, "S", "end a device's process that does not answer for this long (default: 600)", CLI_NUMBER, &j->time_limit},
+        {"no-tuned", 0, NULL, "ignore the choices that clformer tune keeps for the devices", CLI_FLAG, &j->no_tuned},
         {"list", 0, NULL, "print the names of the workloads only", CLI_FLAG, &j->list},
         {"schema", 0, NULL, "print the JSON Schema of result files only", CLI_FLAG, &j->schema},
     };
@@ -70,17 +70,17 @@ static clf_status parse(bench_job *j, const cli_command *self, int argc, char **
         if (j->models.count == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: unexpected argument \"%s\"", argv[i]);
         if (j->models.count == CLI_LIST_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: more than %d models", CLI_LIST_MAX);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --model: expected at most %d models", CLI_LIST_MAX);
         j->models.items[j->models.count++] = argv[i];
     }
     if (j->list + j->schema + (j->output != NULL) > 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --list, --schema and --output exclude each other: the first two only print");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --list, --schema and --output exclude each other (the first two measure nothing)");
     if (j->seconds <= 0 || j->seconds > 3600)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--seconds: expected more than 0 and at most 3600, found %g", j->seconds);
     if (j->rounds > 1000)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--rounds: expected at most 1000, found %zu", j->rounds);
     if (j->seed < 0 || !(j->time_limit > 0) || !(j->longest_run > 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed must not be negative, --longest-run and --time-limit must be above 0");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed: expected 0 or more; --longest-run and --time-limit: expected more than 0");
     return CLF_OK;
 }
 
@@ -231,7 +231,7 @@ static int exit_status(const bench_job *j)
         return 128 + stop;
     }
     if (!measured)
-        fprintf(stderr, "clformer: bench: nothing could be measured\n");
+        fprintf(stderr, "clformer: bench: no workload could be measured\n");
     return failed || !measured;
 }
 

@@ -90,7 +90,7 @@ static int on_token(void *user, const clf_generated *step)
 static void tell_forgetting(chat *c)
 {
     if (!c->is_forgetting)
-        fprintf(stderr, "clformer: the model has %lld positions: what was said first is forgotten\n",
+        fprintf(stderr, "clformer: the conversation exceeds the model's %lld positions: its oldest messages are dropped\n",
                 (long long)clf_model_get_info(c->model)->max_positions);
     c->is_forgetting = true;
 }
@@ -237,9 +237,8 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     size_t refused = 0;
     int keeps_control = 0, positional;
     const cli_option table[] = {
-        {"system", 0, "TEXT", "how the model is to answer", CLI_TEXT, &system},
-        {"special", 0, NULL, "control tokens written in a question or in --system are those tokens, and not text like any other", CLI_FLAG,
-         &keeps_control},
+        {"system", 0, "TEXT", "system message: how the model should answer", CLI_TEXT, &system},
+        {"special", 0, NULL, "read special tokens written in questions and --system as tokens, not as text", CLI_FLAG, &keeps_control},
         CLI_SAMPLING_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

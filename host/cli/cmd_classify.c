@@ -89,7 +89,7 @@ int cmd_classify(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string, an object with \"text\", or an array of two texts per line",
          CLI_TEXTS, &file},
-        {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &job.as_json},
+        {"json", 0, NULL, "print one object per text: label, score, logits", CLI_FLAG, &job.as_json},
         CLI_CLASSIFYING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

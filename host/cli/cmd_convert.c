@@ -24,7 +24,7 @@ static clf_status check_is_other(const char *from, const char *to)
     bool is_directory;
     CLF_TRY(clfi_directory_exists(from, &is_directory));
     if (!(is_directory && clfi_is_gguf(to)) && cli_is_read_from(from, to))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: %s: expected another file than the model's own, which it would replace", to);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: %s: expected another name: this file is read, and would be replaced", to);
     return CLF_OK;
 }
 
@@ -69,17 +69,17 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     fprintf(stderr, "%zu %s as %s, %zu as %s, %.1f MB\n", done.tensors.changed, clfi_plural(done.tensors.changed, "tensor", "tensors"),
             weights, done.tensors.kept, clfi_plural(done.tensors.kept, "it was", "they were"), (double)done.tensors.bytes / 1e6);
     if (done.positions > 0)
-        fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
+        fprintf(stderr, "valid for texts of at most %lld tokens: that is the layers' window, which GGUF cannot store\n",
                 (long long)done.positions);
     if (done.tokenizer.absent > 0)
         fprintf(stderr,
-                "tokens that the configuration names and the vocabulary lacks: %zu: texts that hold one stay refused, other programs may "
-                "spell it\n",
+                "tokens of the configuration that the vocabulary lacks: %zu (clformer refuses texts that hold one, other programs may "
+                "split it)\n",
                 done.tokenizer.absent);
     if (done.tokenizer.leaves_nfc)
-        fprintf(stderr, "texts are read as they are written: the model's tokenizer composes them first (NFC), which the file cannot say\n");
+        fprintf(stderr, "texts are not normalised: the model's tokenizer composes characters first (NFC), which GGUF cannot store\n");
     if (done.tokenizer.more_ends[0])
-        fprintf(stderr, "texts also end at %s: a GGUF file's tokens with such texts do, which the model's files do not say\n",
+        fprintf(stderr, "texts also end at %s: readers of GGUF end texts at tokens of these names, the model's own files do not\n",
                 done.tokenizer.more_ends);
     return CLF_OK;
 }
@@ -116,7 +116,7 @@ static clf_status check(cli_session *session, const char *from, const char *to, 
         worst = difference > worst ? difference : worst;
         squares += difference * difference;
     }
-    printf("logits differ by %.3g at most, %.3g in quadratic mean; the most probable token is %s\n", worst, sqrt(squares / (double)count),
+    printf("logits differ by at most %.3g (root mean square %.3g); the most probable token is %s\n", worst, sqrt(squares / (double)count),
            largest(before, count) == largest(after, count) ? "the same" : "another");
 done:
     free(before);
@@ -130,20 +130,20 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     const char *weights = "q8_0", *text = NULL;
     int positional;
     const cli_option table[] = {
-        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default), q4_0 (tokens and head q8_0), q4_k_m, q5_k_m or q6_k", CLI_TEXT,
-         &weights},
-        {"check", 0, "TEXT", "run both models on this text and tell by how much the logits differ", CLI_TEXT, &text},
+        {"weights", 'w', "TYPE", "type of matrices: f32, f16, q8_0 (default), q4_0 (embedding and head q8_0), q4_k_m, q5_k_m or q6_k",
+         CLI_TEXT, &weights},
+        {"check", 0, "TEXT", "run both models on this text and report how much their logits differ", CLI_TEXT, &text},
         CLI_SESSION_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
         st = cli_refuse(self, "expected a model and a file to write, found %d", positional);
     if (st == CLF_OK && !argv[1][0])
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of a file to write, found \"\"");
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of the file to write, found \"\"");
     if (st == CLF_OK && text && !text[0])
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected a text behind --check, found \"\"");
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: --check: expected a text, found \"\"");
     if (st == CLF_OK && !text)
-        st = cli_session_refuse_options(&session, self->name, "--check TEXT, which alone uses a device");
+        st = cli_session_refuse_options(&session, self->name, "--check TEXT: without it convert needs no device");
     if (st == CLF_OK)
         st = clfi_output_check(argv[1], text != NULL);
     if (st == CLF_OK)

@@ -25,7 +25,7 @@ static clf_status add_id(long long id, const clf_tokenizer *tokenizer, cli_ids *
 {
     const size_t size = clf_tokenizer_vocabulary_size(tokenizer);
     if (id < 0 || (uint64_t)id >= size || !clf_tokenizer_token(tokenizer, (int32_t)id))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "token id %lld: the vocabulary has ids from 0 to %zu, and no such one", id, size - 1);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "unknown token id %lld: the vocabulary's ids go up to %zu", id, size - 1);
     CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "token ids"));
     list->ids[list->count++] = (int32_t)id;
     return CLF_OK;
@@ -127,8 +127,9 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int skip_special = 0, as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them, also with --json; - for standard input", CLI_TEXTS, &file},
-        {"skip-special", 0, NULL, "leave out special tokens", CLI_FLAG, &skip_special},
+        {"file", 'f', "F", "token ids of one text per line, as tokenize prints them, with or without --json; - is standard input",
+         CLI_TEXTS, &file},
+        {"skip-special", 0, NULL, "do not print special tokens", CLI_FLAG, &skip_special},
         {"json", 0, NULL, "print JSON strings", CLI_FLAG, &as_json},
     };
     cli_inputs *inputs = NULL;

@@ -62,14 +62,14 @@ static clf_status read_shapes(einsum_job *job)
     const char *text = job->shapes;
     for (;;) {
         if (job->count == MOST_OPERANDS)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --shapes has more than %d operands", MOST_OPERANDS);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --shapes: expected at most %d operands", MOST_OPERANDS);
         job->dims[job->count] = job->dim[job->count];
         text = read_shape(text, &job->rank[job->count], job->dim[job->count]);
         if (!text && job->rank[job->count] == CLFI_NPY_MAX_RANK)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --shapes \"%s\": operand %d has more than %d dimensions", job->shapes, job->count,
                      CLF_MAX_RANK);
         if (!text)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d: expected sizes as in 2x3 (a scalar is -)", job->shapes,
                      job->count);
         job->count++;
         if (*text == '\0')
@@ -207,11 +207,11 @@ static clf_status run_job(einsum_job *job, int positional)
 {
     int64_t limit;
     if (positional == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: no equation; see clformer einsum --help");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: no equation (see clformer einsum --help)");
     if (job->wants_plan && job->output && strcmp(job->output, "-") == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --plan and -o - would both print on standard output");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --plan and -o - would both use standard output");
     if (job->shapes && (positional > 1 || job->output || !job->wants_plan))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --shapes goes with --plan and without files");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --shapes: expected --plan and no files");
     CLF_TRY(parse_limit(job->limit_text, &limit));
     CLF_TRY(job->shapes ? read_shapes(job) : open_files(job, positional - 1));
     CLF_TRY(make_plan(job, job->count, limit));
@@ -266,8 +266,8 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
         {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
         {"plan", 0, NULL, "print the contraction plan; computes only with --output", CLI_FLAG, &job->wants_plan},
         {"shapes", 0, "2x3,3x4", "operand shapes instead of files, for --plan (a scalar is -)", CLI_TEXT, &job->shapes},
-        {"memory-limit", 0, "N", "elements of the largest intermediate; max_input: the largest operand or the result", CLI_TEXT,
-         &job->limit_text},
+        {"memory-limit", 0, "N", "largest number of elements of an intermediate; max_input: that of the largest operand or the result",
+         CLI_TEXT, &job->limit_text},
         CLI_SESSION_OPTIONS(job->session),
     };
     int positional = 0;

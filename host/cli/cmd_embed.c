@@ -196,9 +196,9 @@ static clf_status check_options(embed_options *o, bool has_texts)
     if (o->window > CLI_WINDOW)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--window: expected at most %d, found %zu", CLI_WINDOW, o->window);
     if (o->quantize && (o->shard || o->resume))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize does not go with --shard or --resume: what they keep is float32");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize excludes --shard and --resume, which keep float32");
     if (o->ranges && !cli_quantize_has_ranges((cli_quantization)o->quantize))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--ranges: expected --quantize int8 or uint8");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--ranges needs --quantize int8 or uint8");
     if (o->shard && cli_mpirun_size() > 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: --shard: expected none, since mpirun's processes share the work themselves");
     if (o->shard) {
@@ -247,20 +247,19 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(o.file),
-        {"output", 'o', "F", "write here instead of standard output; a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &o.output},
-        {"format", 0, FORMATS, "JSON lines, numbers with spaces between, or a NumPy file (default: by -o's name, else json)", CLI_CHOICE,
+        {"output", 'o', "F", "output file (default: standard output); a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &o.output},
+        {"format", 0, FORMATS, "JSON lines, numbers separated by spaces, or a NumPy file (default: by -o's name, else json)", CLI_CHOICE,
          &o.format},
-        {"quantize", 0, "no|int8|uint8|binary|ubinary",
-         "a byte or a bit a feature in place of float32, as sentence-transformers makes them", CLI_CHOICE, &o.quantize},
+        {"quantize", 0, "no|int8|uint8|binary|ubinary", "store one byte or one bit per dimension, as sentence-transformers does",
+         CLI_CHOICE, &o.quantize},
         {"ranges", 0, "F.npy",
-         "with --quantize int8 or uint8: least and largest of each feature, float32 [2, C] (default: those of the texts)", CLI_INPUT,
+         "with --quantize int8 or uint8: minimum and maximum of each dimension, float32 [2, C] (default: those of the texts)", CLI_INPUT,
          &o.ranges},
-        {"resume", 0, NULL, "go on with what a run that was ended left in F.npy.part", CLI_FLAG, &o.resume},
-        {"shard", 0, "i/N", "every N-th window from the i-th (1 to N) into a part file in the directory -o; see clformer gather", CLI_TEXT,
-         &o.shard},
-        {"window", 0, "N",
-         "texts that are sorted, embedded and kept at once (most, and the default of one process: 4096; of several, less of a file of few)",
-         CLI_SIZE, &o.window},
+        {"resume", 0, NULL, "resume an interrupted run from F.npy.part", CLI_FLAG, &o.resume},
+        {"shard", 0, "i/N", "embed every N-th window from the i-th (1 to N) into a part file in the directory -o; see clformer gather",
+         CLI_TEXT, &o.shard},
+        {"window", 0, "N", "texts per window (default and maximum: 4096; fewer when several processes share a small file)", CLI_SIZE,
+         &o.window},
         CLI_EMBEDDING_OPTIONS(o.embedding),
         CLI_POOL_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

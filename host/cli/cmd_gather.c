@@ -38,8 +38,8 @@ static clf_status open_parts(const char *directory, gathering *g)
             first = i + 1;
     }
     if (missing)
-        CLF_FAIL(CLF_NOT_FOUND, "%s: %zu of %zu shards are not done, the first is %zu: run embed --shard %zu/%zu again", directory, missing,
-                 g->job.shards, first, first, g->job.shards);
+        CLF_FAIL(CLF_NOT_FOUND, "%s: %zu of %zu shards are unfinished, the first is %zu (run embed --shard %zu/%zu again)", directory,
+                 missing, g->job.shards, first, first, g->job.shards);
     return CLF_OK;
 }
 
@@ -72,7 +72,7 @@ static clf_status check_ends(gathering *g, uint64_t windows, uint64_t rows)
         bool any;
         CLF_TRY(next(g, part, &window, &any));
         if (any || !part->is_complete)
-            CLF_FAIL(CLF_FORMAT, "%s: the record after its window %llu is broken, or one too many", part->path,
+            CLF_FAIL(CLF_FORMAT, "%s: the record after window %llu is damaged or unexpected", part->path,
                      (unsigned long long)part->windows);
         if (part->all_windows != windows || part->all_rows != rows)
             CLF_FAIL(CLF_FORMAT, "%s: expected %llu windows of %llu texts in all shards, found %llu of %llu", part->path,
@@ -124,7 +124,7 @@ static clf_status check_output(const char *output, const char *manifest, const g
                 taken = g->parts[s]->path;
     }
     if (taken)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "-o %s would write over %s, which is read; expected another name", output, taken);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "-o %s would replace %s, which is read (choose another name)", output, taken);
     clfi_str_free(&beside);
     return st;
 }
@@ -168,7 +168,7 @@ int cmd_gather(const cli_command *self, int argc, char **argv)
     gathering g = {.rows = NULL};
     int positional;
     const cli_option table[] = {
-        {"output", 'o', "F.npy", "the file of all embeddings; its fingerprint goes beside it", CLI_OUTPUT, &output},
+        {"output", 'o', "F.npy", "write all embeddings here, and their fingerprint beside it", CLI_OUTPUT, &output},
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional != 1 || !output))

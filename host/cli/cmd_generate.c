@@ -10,12 +10,12 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
     cli_generating what = CLI_GENERATING_INIT;
     int positional;
     const cli_option table[] = {
-        {"prompt-file", 'f', "F", "a prompt on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input",
+        {"prompt-file", 'f', "F", "one prompt per line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input",
          CLI_TEXTS, &what.file},
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),
-        {"batch", 0, "N", "prompts that run together (default: 16)", CLI_SIZE, &what.options.batch},
-        {"json", 0, NULL, "a line for each prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",
+        {"batch", 0, "N", "prompts per batch (default: 16)", CLI_SIZE, &what.options.batch},
+        {"json", 0, NULL, "print one object per prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",
          CLI_FLAG, &what.as_json},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

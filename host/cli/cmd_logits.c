@@ -65,7 +65,7 @@ int cmd_logits(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(file),
-        {"output", 'o', "L.npy", "a row of logits for each text: of the token after its last", CLI_OUTPUT, &output},
+        {"output", 'o', "L.npy", "write one row of logits per text: for the token that follows it", CLI_OUTPUT, &output},
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

@@ -53,8 +53,8 @@ static void list_ops(void)
     }
     cli_print_text(stdout, 0, 0, "All ops: -o OUT.npy, --dtype f32|f16, and the options of a device (clformer op NAME --help).");
     cli_print_text(stdout, 0, 0,
-                   "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed "
-                   "with as float32.");
+                   "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; values are "
+                   "converted to float32.");
 }
 
 /* NULL when there is none of that name. */
@@ -113,8 +113,8 @@ static void destroy_tensors(op_job *job)
 static clf_status run_op(const op_row *row, op_job *job)
 {
     if (job->file_count < row->least_files || job->file_count > row->most_files)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: %d files; usage: clformer op %s %s", row->name, job->file_count, row->name,
-                 row->arguments);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: unexpected number of files, %d (usage: clformer op %s %s)", row->name,
+                 job->file_count, row->name, row->arguments);
     clf_status st;
     CLF_TRY(cli_session_open(&job->session));
     do {
@@ -179,19 +179,17 @@ static clf_status fail_unknown(const char *name)
     const op_row *row;
     const char *option;
     if (name && name[0] == '-')
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: expected the name of an op, found option \"%s\": options stand behind the name",
-                 name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: expected the name of an op, found option \"%s\" (options follow the name)", name);
     const char *names[COUNT(rows)];
     for (size_t i = 0; i < COUNT(rows); i++)
         names[i] = rows[i]->name;
     const char *nearest = name ? cli_nearest(name, names, COUNT(rows)) : NULL;
     if (!name)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: no name of an op; clformer op --list tells them");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: no op was named (see clformer op --list)");
     if (find_choice(name, &row, &option))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": no op has that name; did you mean clformer op %s --%s %s?", name, row->name,
-                 option, name);
-    CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name%s%s; clformer op --list tells them", name,
-             nearest ? ", did you mean " : "", nearest ? nearest : "");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: unknown op \"%s\"; did you mean clformer op %s --%s %s?", name, row->name, option, name);
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: unknown op \"%s\"%s%s; see clformer op --list", name, nearest ? ", did you mean " : "",
+             nearest ? nearest : "");
 }
 
 int cmd_op(const cli_command *self, int argc, char **argv)

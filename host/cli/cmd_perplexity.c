@@ -33,7 +33,7 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     watched.progress = cli_progress_update;
     watched.progress_user = &progress;
     watched.failed_text = &failed;
-    cli_interrupts_say("nothing was printed: the number is that of the whole text");
+    cli_interrupts_say("nothing was printed: perplexity needs the whole text");
     const clf_status st = clf_session_perplexity(session->work, text, window, &watched, &value, &tokens);
     if (st != CLF_OK)
         return failed == 0 ? cli_contents_blame(name, st) : st;
@@ -62,7 +62,7 @@ static clf_status read_text(const char *file, clf_str *out, const char **out_nam
     cli_ill_formed_meet_all(&ill_formed, clfi_str_text(out), out->length);
     if (st == CLF_OK)
         cli_ill_formed_say(&ill_formed, name);
-    return st == CLF_OK && out->length == 0 ? clfi_fail(CLF_FORMAT, "%s: holds no text", name) : st;
+    return st == CLF_OK && out->length == 0 ? clfi_fail(CLF_FORMAT, "%s: expected a text, found an empty file", name) : st;
 }
 
 int cmd_perplexity(const cli_command *self, int argc, char **argv)
@@ -73,10 +73,9 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     size_t window = 0;
     int as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "the text; - for standard input", CLI_TEXTS, &file},
-        {"window", 'w', "N",
-         "tokens that are read together; the first of each window is not predicted (default: 512, or the model's positions)", CLI_SIZE,
-         &window},
+        {"file", 'f', "F", "file of the text; - is standard input", CLI_TEXTS, &file},
+        {"window", 'w', "N", "tokens per window; the first one of each is not predicted (default: 512, or the model's positions if fewer)",
+         CLI_SIZE, &window},
         {"json", 0, NULL, "print {\"perplexity\":...,\"tokens\":...,\"window\":...}", CLI_FLAG, &as_json},
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),

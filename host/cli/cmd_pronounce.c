@@ -164,13 +164,13 @@ static clf_status check(pronounce_options *options)
     if (!options->picture && options->layer != NOT_GIVEN)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--layer needs --attention");
     if (options->layer != NOT_GIVEN && options->layer < 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--layer: expected a layer from 0, found %lld", (long long)options->layer);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--layer: expected 0 or more, found %lld", (long long)options->layer);
     options->picture_format = CLI_FORMAT_UNSET;
     CLF_TRY(cli_heatmap_choose_format(options->picture, &options->picture_format));
     if (options->picture && options->picture_format == CLI_FORMAT_UNSET)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention %s: expected a name that ends in .png or .svg", options->picture);
     if (options->n_best > options->beam)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--n-best: expected at most the beam of %zu, found %zu", options->beam, options->n_best);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--n-best: expected at most %zu, the size of the beam, found %zu", options->beam, options->n_best);
     return CLF_OK;
 }
 
@@ -185,11 +185,11 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
         {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE,
          &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
-        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_INPUT, &options.model},
-        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_OUTPUT,
+        {"model", 'm', "DIR", "use another model: a directory with config.json and model.safetensors", CLI_INPUT, &options.model},
+        {"attention", 0, "F", "draw which letters each phoneme of one word attends to, as a .png or .svg file", CLI_OUTPUT,
          &options.picture},
-        {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},
-        {"batch-words", 0, "N", "words decoded together (default: suited to the device)", CLI_SIZE, &options.batch_words},
+        {"layer", 0, "L", "layer of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},
+        {"batch-words", 0, "N", "words per batch (default: chosen for the device)", CLI_SIZE, &options.batch_words},
         CLI_SESSION_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;

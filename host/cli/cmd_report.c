@@ -44,9 +44,9 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     const char *output = NULL;
     int part = CLFI_REPORT_ALL, format = CLI_FORMAT_UNSET, positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "the page (.html), picture (.svg) or Markdown file (.md) to write; - is standard output", CLI_OUTPUT, &output},
-        {"format", 0, FORMATS, "what to write (default: by -o's name)", CLI_CHOICE, &format},
-        {"part", 0, "all|rooflines|bars", "what an .svg shows (default: all)", CLI_CHOICE, &part},
+        {"output", 'o', "F", "write a page (.html), picture (.svg) or Markdown file (.md); - is standard output", CLI_OUTPUT, &output},
+        {"format", 0, FORMATS, "format of the output (default: by -o's name)", CLI_CHOICE, &format},
+        {"part", 0, "all|rooflines|bars", "part of the report that an .svg shows (default: all)", CLI_CHOICE, &part},
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional == 0)
@@ -56,7 +56,7 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = choose_format(output, &format);
     if (st == CLF_OK && part != CLFI_REPORT_ALL && format != CLFI_REPORT_SVG)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "--part goes with a picture, -o F.svg; a page or Markdown has all parts");
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--part needs a picture, -o F.svg (pages and Markdown files have all parts)");
     if (st == CLF_OK)
         st = report(argv, (size_t)positional, output, (clfi_report_format)format, (clfi_report_part)part);
     return st == CLF_OK ? EXIT_SUCCESS : cli_fail(st);

@@ -57,7 +57,7 @@ static clf_status rerank(cli_session *session, const rerank_options *options, co
     size_t *order = NULL;
     clf_status st;
     CLF_GOTO(cli_pool_open_model(session, directory));
-    cli_interrupts_say("nothing was printed: the order is that of all texts");
+    cli_interrupts_say("nothing was printed: the order needs the scores of all texts");
     CLF_GOTO(cli_pool_score(session, &options->scoring, inputs, cli_collect, &texts, stats));
     CLF_GOTO(clfi_alloc(texts.count, sizeof *order, "order of texts", &order));
     for (size_t i = 0; i < texts.count; i++)
@@ -81,8 +81,8 @@ int cmd_rerank(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(options.file),
-        {"top", 'k', "N", "print the best N only (default: all)", CLI_SIZE, &options.top},
-        {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &options.full},
+        {"top", 'k', "N", "print only the best N (default: all)", CLI_SIZE, &options.top},
+        {"full", 0, NULL, "print whole texts, even if they are wider than the terminal", CLI_FLAG, &options.full},
         {"json", 0, NULL, "one JSON object: query, and hits with index (from 0), logit, score (its sigmoid) and text", CLI_FLAG,
          &options.as_json},
         CLI_CLASSIFYING_OPTIONS(options.scoring),

@@ -62,7 +62,7 @@ static clf_status check_fingerprint(const cli_session *session, const cli_embedd
     clf_status st = cli_fingerprint_read(path, npy, &of_file, &found);
     if (st == CLF_OK && !found) {
         cli_line_clear();
-        fprintf(stderr, "clformer: %s has no fingerprint (%s.json): nothing tells that this model made it\n", path, path);
+        fprintf(stderr, "clformer: warning: %s.json is missing, so the model of %s cannot be checked\n", path, path);
     } else if (st == CLF_OK && (st = cli_fingerprint_take(session, options, directory, &now)) == CLF_OK) {
         st = cli_fingerprint_match(path, &of_file, &now);
     }
@@ -84,7 +84,7 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
     CLF_TRY(clfi_npy_open(path, &npy));
     clf_status st = CLF_OK;
     if (npy.dtype == CLF_FILE_I8 || npy.dtype == CLF_FILE_U8)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: its embeddings are quantized, expected floating-point numbers", path);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected embeddings of floating-point numbers, found quantized ones", path);
     else if (npy.rank != 2 || npy.dim[1] != (int64_t)width)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [n, %zu], found %s", path, width,
                        clfi_shape_text(npy.rank, npy.dim, shape));
@@ -98,7 +98,7 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
         st = clfi_npy_read_f32(&npy, first * width, count * width, own->rows);
     for (size_t i = 0; st == CLF_OK && i < count * width; i++)
         if (!isfinite(own->rows[i]))
-            st = clfi_fail(CLF_FORMAT, "%s: row %zu, column %zu is %g, which no embedding holds", path, first + i / width, i % width,
+            st = clfi_fail(CLF_FORMAT, "%s: row %zu, column %zu is %g, expected a finite number", path, first + i / width, i % width,
                            (double)own->rows[i]);
     own->count = st == CLF_OK ? count : 0;
     own->width = width;
@@ -120,7 +120,7 @@ static clf_status read_texts(const char *const *files, size_t count, bool skips_
         CLF_GOTO(cli_inputs_next(inputs));
     while (inputs->count > 0);
     if (corpus->texts != rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", files[0], corpus->texts,
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s: expected %zu %s, as the corpus has", files[0], corpus->texts,
                        clfi_plural(corpus->texts, "text", "texts"), rows, clfi_plural(rows, "embedding", "embeddings"));
 done:
     cli_inputs_close(inputs);
@@ -295,14 +295,14 @@ done:
     return st;
 }
 
-/* "its card names en, de"; "" where the model's card does not tell. */
+/* "its model card names en, de"; "" where the model's card does not tell. */
 static clf_status languages_text(const char *directory, clf_str *out)
 {
     json_t *languages;
     clf_status st = CLF_OK;
     CLF_TRY(cli_card_languages(directory, &languages));
     for (size_t i = 0; st == CLF_OK && i < json_array_size(languages); i++)
-        st = clfi_str_appendf(out, "%s%s", i ? ", " : "its card names ", json_string_value(json_array_get(languages, i)));
+        st = clfi_str_appendf(out, "%s%s", i ? ", " : "its model card names ", json_string_value(json_array_get(languages, i)));
     json_decref(languages);
     return st;
 }
@@ -319,10 +319,10 @@ static clf_status tell_chance(const char *directory, const hits *found, size_t q
     const clf_status st = languages_text(directory, &languages);
     if (st == CLF_OK)
         fprintf(stderr,
-                "clformer: %zu %s no better than chance in this corpus, marked by ?: nothing like the query is there, or the model was not "
-                "made for the language (%s)\n",
+                "clformer: %zu %s no better than chance, marked by ?: the corpus has nothing similar, or the model was not trained for the "
+                "language (%s)\n",
                 marked, clfi_plural(marked, "hit is", "hits are"),
-                languages.length ? languages.data : "it has no card that tells its languages");
+                languages.length ? languages.data : "it has no model card that lists its languages");
     clfi_str_free(&languages);
     return st;
 }
@@ -426,7 +426,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
     CLF_GOTO(agree(ranks, session, &answer, directory, search));
     if (rank == 0) { /* which alone has a standard input */
-        cli_interrupts_say("no hits were printed, and no embeddings are kept");
+        cli_interrupts_say("no hits were printed, and no embeddings were kept");
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
     }
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
@@ -434,7 +434,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
         goto done;
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s %s no text", search->corpora[0],
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s %s no texts", search->corpora[0],
                            search->corpus_count > 1 ? "and the other files hold" : "holds"));
     found.count = search->top < total ? search->top : total;
     const size_t wanted = search->reranker && search->top < RERANKED ? RERANKED : search->top, from = wanted < total ? wanted : total;
@@ -491,15 +491,16 @@ static clf_status take_corpora(search_options *search, char **arguments, int cou
         search->corpora[search->corpus_count++] = arguments[i];
     for (size_t i = 0; i < search->corpus_count; i++)
         if (search->corpus_count > 1 && has_embeddings(search->corpora[i]))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: %s holds embeddings: expected it alone, or files of texts", search->corpora[i]);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: expected one file of embeddings or files of texts, found both (%s holds embeddings)",
+                     search->corpora[i]);
     if (search->corpus_count > 1 && cli_index_is_file(&search->index))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file, which keeps one corpus: expected a folder for %zu of them",
-                 search->index.path, search->corpus_count);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file and holds one corpus: expected a folder for %zu corpora", search->index.path,
+                 search->corpus_count);
     for (int i = end; before_dashes < 0 && i < count; i++)
         if (strcmp(arguments[i], "-") != 0 && access(arguments[i], F_OK) == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT,
-                     "search: the query \"%s\" is the name of a file (to search it too, write -- before the queries: clformer search "
-                     "MODEL_DIR --corpus %s %s -- QUERY; to ask for that name: --corpus %s -- %s)",
+                     "search: the query \"%s\" is the name of a file (to search that file too: clformer search MODEL_DIR --corpus %s %s -- "
+                     "QUERY; to search for that name: --corpus %s -- %s)",
                      arguments[i], search->corpora[0], arguments[i], search->corpora[0], arguments[i]);
     *out_queries = end;
     return CLF_OK;
@@ -513,23 +514,21 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     int positional, before_dashes, first_query = 1;
     const cli_option table[] = {
         {"corpus", 'c', "F",
-         "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy; several: give it again, or more files and -- before "
-         "the queries",
+         "text file (lines, or .jsonl), or embeddings made by embed -o F.npy; for several files repeat the option, or list them and write "
+         "-- before the queries",
          CLI_CORPORA, &search.given},
-        {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXTS, &search.texts},
+        {"texts", 0, "F", "file of the texts of a .npy corpus, to print the hits", CLI_TEXTS, &search.texts},
         {"corpus-prompt", 0, "TEXT",
-         "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
-         "documents)",
+         "prefix of each text of the corpus, also when its .npy was made (default: --prompt, else the model's prompt for documents)",
          CLI_TEXT, &search.corpus_prompt},
         {"top", 'k', "K",
-         "how many lines for each query (default 5, at most 1024); ? marks those no better than chance, in a corpus of 10 texts or more",
-         CLI_SIZE, &search.top},
+         "hits per query (default: 5, at most 1024); ? marks hits no better than chance, if the corpus has 10 texts or more", CLI_SIZE,
+         &search.top},
         {"index", 0, "PATH",
-         "where the embeddings of a corpus of texts are kept: a folder, or for one corpus a file F.npy (default: embeddings in the cache "
-         "folder)",
+         "folder for the embeddings of corpora of texts, or a file F.npy for one corpus (default: folder embeddings in the cache)",
          CLI_TEXT, &search.index.path},
-        {"no-keep", 0, NULL, "neither use nor write what an earlier search kept of a corpus of texts", CLI_FLAG, &search.no_keep},
-        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_INPUT, &search.reranker},
+        {"no-keep", 0, NULL, "do not read or write kept embeddings of a corpus of texts", CLI_FLAG, &search.no_keep},
+        {"rerank", 0, "MODEL_DIR", "reorder the best 50 hits with this cross-encoder", CLI_INPUT, &search.reranker},
         {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXTS, &search.file},
         {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
@@ -549,9 +548,9 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     const char *corpus = st == CLF_OK ? search.corpora[0] : NULL;
     search.index.is_off = search.no_keep;
     if (st == CLF_OK && search.reranker && has_embeddings(corpus) && !search.texts)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has embeddings alone: expected its texts by --texts F", corpus);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has no texts: expected --texts F", corpus);
     if (st == CLF_OK && search.texts && !has_embeddings(corpus))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "--texts: %s has its texts itself: expected a .npy corpus", corpus);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--texts: expected a .npy corpus, found %s, a file of texts", corpus);
     for (size_t i = 0; st == CLF_OK && i < search.corpus_count; i++)
         st = check_corpus(search.corpora[i]);
     if (st == CLF_OK)

@@ -38,7 +38,7 @@ static clf_status open_context(const clf_device_info *device, const clf_context_
     CLF_TRY(clf_context_create(params, &context));
     if (!same_answers(device, clf_context_device(context))) {
         clf_context_destroy(context);
-        CLF_FAIL(CLF_DEVICE, "the driver describes the device otherwise than before");
+        CLF_FAIL(CLF_DEVICE, "the driver describes the device differently now");
     }
     *out = context;
     return CLF_OK;
@@ -127,7 +127,7 @@ static absence explain_absence(const clfi_workload_list *list, const clf_engine_
     if (!obstacle && has_case(list, table, context, engine))
         return ABSENCE_OF_OP;
     o->status = CLF_UNSUPPORTED;
-    snprintf(o->reason, sizeof o->reason, "%s", obstacle ? obstacle : "the catalogue has no case for it");
+    snprintf(o->reason, sizeof o->reason, "%s", obstacle ? obstacle : "the catalogue has no workload for this engine");
     return obstacle ? ABSENCE_OF_DEVICE : ABSENCE_OF_CASES;
 }
 
@@ -238,7 +238,8 @@ static clf_status check_filter(const clfi_workload_list *list, const char *filte
         if (is_first_of_op(list, i))
             st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", list->items[i].op);
     if (st == CLF_OK)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: no op has \"%s\" in its name; there are: %s", filter, clfi_str_text(&names));
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: --filter: no op has \"%s\" in its name: expected one of %s", filter,
+                       clfi_str_text(&names));
     clfi_str_free(&names);
     return st;
 }
@@ -277,8 +278,8 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D", "a device as in clformer devices, or all (default: the default device)", CLI_TEXT, &device},
         CLI_BACKGROUND_OPTION(background),
-        {"filter", 0, "TEXT", "only operations with this in their name", CLI_TEXT, &filter},
-        {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &no_tuned},
+        {"filter", 0, "TEXT", "only ops with this in their name", CLI_TEXT, &filter},
+        {"no-tuned", 0, NULL, "ignore the choices that clformer tune keeps for the device", CLI_FLAG, &no_tuned},
     };
     clf_device_list *list = NULL;
     clfi_workload_list workloads = {0};

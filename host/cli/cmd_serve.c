@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer serve: models over HTTP. */
+/* clformer serve: serves models over HTTP. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static clf_status open_devices(const cli_session *session, cli_pool_members *mem
     else
         members->count = 1;
     if (members->count == 0)
-        CLF_FAIL(CLF_NOT_FOUND, "serve: --device %s: no usable device (clformer devices lists them)", several);
+        CLF_FAIL(CLF_NOT_FOUND, "serve: --device %s: no usable device (see clformer devices)", several);
     CLF_TRY(clfi_alloc(members->count, sizeof *out->at, "devices", &out->at));
     CLF_TRY(clfi_alloc(members->count, sizeof *out->devices, "devices", &out->devices));
     return open_each(session, members, several != NULL, out);
@@ -73,28 +73,26 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     int64_t port = 8080, prefix_bytes = INT64_MIN;
     int positional, log = 0;
     const cli_option table[] = {
-        {"port", 'p', "N", "listen on this port (default: 8080; 0: a free one, which the first line tells)", CLI_INTEGER, &port},
-        {"host", 0, "A", "listen on this address (default: 127.0.0.1, this machine alone; 0.0.0.0: all)", CLI_TEXT, &options.host},
-        {"api-key-file", 0, "F", "requests need the key in this file, or in CLF_API_KEY: Authorization: Bearer KEY", CLI_INPUT,
-         &options.key_file},
-        {"cors", 0, "ORIGIN", "pages of this origin (https://example.org, or * for all) may use the server (default: none)", CLI_TEXT,
+        {"port", 'p', "N", "listen on this port (default: 8080; 0: a free port, which the first line shows)", CLI_INTEGER, &port},
+        {"host", 0, "A", "listen on this address (default: 127.0.0.1, this machine only; 0.0.0.0: all)", CLI_TEXT, &options.host},
+        {"api-key-file", 0, "F", "file of the API key, which may also be in CLF_API_KEY; requests need Authorization: Bearer KEY",
+         CLI_INPUT, &options.key_file},
+        {"cors", 0, "ORIGIN", "allow web pages of this origin, as https://example.org, or * for all (default: none)", CLI_TEXT,
          &options.origin},
-        {"max-queue", 0, "N", "requests that may wait; more get status 429 (default: 512)", CLI_SIZE, &options.max_queue},
-        {"max-body", 0, "BYTES", "largest body of a request (default: 8388608)", CLI_SIZE, &options.max_body},
-        {"timeout", 0, "SECONDS", "longest time of a request (default: 600)", CLI_SIZE, &options.timeout},
-        {"parallel", 0, "N", "texts that a language model writes together (default: 16)", CLI_SIZE,
-         &options.texts.places},
-        {"context", 0, "N", "tokens of all texts of a language model together (default: one of its whole context, or 512 for each place)",
-         CLI_SIZE, &options.texts.tokens},
+        {"max-queue", 0, "N", "longest queue of requests; further ones get status 429 (default: 512)", CLI_SIZE, &options.max_queue},
+        {"max-body", 0, "BYTES", "largest request body in bytes (default: 8388608)", CLI_SIZE, &options.max_body},
+        {"timeout", 0, "SECONDS", "time limit of a request (default: 600)", CLI_SIZE, &options.timeout},
+        {"parallel", 0, "N", "texts that a language model generates at the same time (default: 16)", CLI_SIZE, &options.texts.places},
+        {"context", 0, "N", "tokens of the key/value cache of a language model (default: its context, or 512 per parallel text)", CLI_SIZE,
+         &options.texts.tokens},
         {"prefix-bytes", 0, "BYTES",
-         "keys and values of ended texts that are kept for prompts that begin alike (default: half of all; 0: none)", CLI_INTEGER,
+         "bytes of keys and values kept for prompts with a common beginning (default: half of the cache; 0: none)", CLI_INTEGER,
          &prefix_bytes},
-        {"no-token-ids", 0, NULL, "refuse token ids in place of texts, which clients take from other tokenizers", CLI_FLAG,
+        {"no-token-ids", 0, NULL, "refuse token ids in place of texts: clients may take them from another tokenizer", CLI_FLAG,
          &options.refuses_ids},
-        {"log", 0, "text|json", "form of the log on standard error", CLI_CHOICE, &log},
-        CLI_SESSION_OPTIONS_OF(session,
-                               "index, platform:device, part of a name, cpu or gpu (see clformer devices); several with commas between, "
-                               "or all: each loads the models and does the requests that it has room for"),
+        {"log", 0, "text|json", "format of the log on standard error", CLI_CHOICE, &log},
+        CLI_SESSION_OPTIONS_OF(session, "index, platform:device, part of a name, cpu or gpu (see clformer devices); several separated by "
+                                        "commas, or all: each device loads the models and takes the requests that fit"),
         CLI_MODEL_OPTIONS(session),
         CLI_CACHE_OPTIONS(session),
     };
@@ -104,7 +102,7 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && (port < 0 || port > 65535))
         st = cli_refuse(self, "--port: expected a number from 0 to 65535, found %lld", (long long)port);
     if (st == CLF_OK && prefix_bytes < 0 && prefix_bytes != INT64_MIN)
-        st = cli_refuse(self, "--prefix-bytes: expected a whole number from 0, found %lld", (long long)prefix_bytes);
+        st = cli_refuse(self, "--prefix-bytes: expected 0 or more, found %lld", (long long)prefix_bytes);
     options.texts.prefix_bytes = prefix_bytes < 0 ? SIZE_MAX : (size_t)prefix_bytes;
     options.port = (size_t)port;
     options.log_json = log;

@@ -73,7 +73,7 @@ static clf_status similarity(void *user, cli_session *session, const char *direc
     CLF_GOTO(clfi_similarity_read(directory, &compare));
     CLF_GOTO(cli_embed_all(session, &job->options, inputs, cli_collect, &all, stats));
     if (all.count == 1)
-        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "similarity: one text: expected at least two to compare"));
+        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "similarity: expected two texts or more, found one"));
     CLF_GOTO(clfi_alloc(all.count * all.count, sizeof *scores, "similarities", &scores));
     CLF_GOTO(cli_score_matrix(session->context, compare, all.rows, all.count, all.rows, all.count, all.width, scores));
     cli_line_clear();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer tokenize: what the tokenizer makes of texts. */
+/* clformer tokenize: prints token ids of texts. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,11 +90,11 @@ int cmd_tokenize(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         CLI_INPUTS_OPTION(file),
         {"text", 0, NULL, "print the tokens instead of their ids", CLI_FLAG, &as_text},
-        {"json", 0, NULL, "print an object a text: ids, tokens, type_ids, special_mask, offsets, truncated", CLI_FLAG, &as_json},
-        {"offsets", 0, "characters|bytes", "what offsets count (default: characters); with --json", CLI_CHOICE, &unit},
-        {"pair", 0, "TEXT", "a second text, encoded together with each", CLI_TEXT, &job.pair},
+        {"json", 0, NULL, "print one object per text: ids, tokens, type_ids, special_mask, offsets, truncated", CLI_FLAG, &as_json},
+        {"offsets", 0, "characters|bytes", "unit of the offsets, with --json (default: characters)", CLI_CHOICE, &unit},
+        {"pair", 0, "TEXT", "encode each text as a pair with this second text", CLI_TEXT, &job.pair},
         {"no-special-tokens", 0, NULL, "do not add [CLS], [SEP] and the like", CLI_FLAG, &no_special_tokens},
-        {"no-special", 0, NULL, "special tokens written in a text are text like any other", CLI_FLAG, &no_special},
+        {"no-special", 0, NULL, "read special tokens written in a text as plain text", CLI_FLAG, &no_special},
         {"max-tokens", 0, "N", "cut longer texts (default: no limit)", CLI_SIZE, &job.options.max_tokens},
     };
     cli_inputs *inputs = NULL;

@@ -9,8 +9,7 @@ static clf_status open_translator(cli_session *session, const char *model)
 {
     CLF_TRY(cli_session_open_model(session, model));
     if (!session->model->network->config.decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED,
-                 "model_type \"%s\" has no encoder to read a text with: expected an encoder-decoder, such as t5, bart or marian",
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected an encoder-decoder, such as t5, bart or marian",
                  session->model->family->model_type);
     return CLF_OK;
 }
@@ -22,15 +21,13 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
     int positional;
     what.options.beams = 0;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXTS,
+        {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXTS,
          &what.file},
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),
-        {"beams", 0, "N",
-         "hypotheses of a beam search, 1 to 64; 1: the most probable token each time (default: what the model's files say)", CLI_SIZE,
-         &what.options.beams},
-        {"batch", 0, "N", "texts that run together (default: 16)", CLI_SIZE, &what.options.batch},
-        {"json", 0, NULL, "a line for each text: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",
+        {"beams", 0, "N", "beams of the search, 1 to 64; 1: greedy (default: as the model's files say)", CLI_SIZE, &what.options.beams},
+        {"batch", 0, "N", "texts per batch (default: 16)", CLI_SIZE, &what.options.batch},
+        {"json", 0, NULL, "print one object per text: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",
          CLI_FLAG, &what.as_json},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

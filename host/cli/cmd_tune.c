@@ -92,9 +92,9 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
     printf("tuned / untuned time, geometric mean: %.3f; %zu candidate%s compared, %zu lost\n", exp(sum / (double)products->count),
            report->compared, clfi_plural(report->compared, "", "s"), report->lost);
     if (report->noise > NOISY)
-        printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is "
-               "idle\n",
-               100 * (report->noise - 1));
+        printf(
+            "repeated measurements of an engine differ by up to %.0f %%, so smaller gains were ignored (tune while the machine is idle)\n",
+            100 * (report->noise - 1));
     return CLF_OK;
 }
 
@@ -134,8 +134,8 @@ static clf_status store(const char *path, const char *model_dir, clfi_tune_repor
     CLF_TRY(st);
     printf("kept in %s\n", path);
     if (dropped)
-        printf("%zu %s of CLBlast for other products, measured with other parameters of it, %s gone\n", dropped,
-               clfi_plural(dropped, "choice", "choices"), clfi_plural(dropped, "is", "are"));
+        printf("%zu %s of CLBlast for other products %s removed: other parameters of CLBlast were in use when they were measured\n",
+               dropped, clfi_plural(dropped, "choice", "choices"), clfi_plural(dropped, "is", "are"));
     return CLF_OK;
 }
 
@@ -146,7 +146,7 @@ static clf_status check_file(const char *path)
     json_t *entry = NULL;
     const clf_status st = clfi_tuned_file_find(path, &nobody, NULL, &entry);
     json_decref(entry);
-    return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "remove this file to tune anew");
+    return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "remove this file to start over");
 }
 
 static clf_status tune(const char *model_dir, clfi_tune_params *params, const char *path)
@@ -177,14 +177,14 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
         CLI_BACKGROUND_OPTION(background),
-        {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_INPUT, &model_dir},
-        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others and other models are kept",
+        {"model", 0, "MODEL_DIR", "tune for the products of this model (default: the built-in model)", CLI_INPUT, &model_dir},
+        {"precision", 0, "highest|high|medium", "precision of the products to tune for; choices for other precisions and models stay",
          CLI_CHOICE, &precision},
         {"minutes", 0, "M",
-         "no new candidate after that (10); the engines as they are and the choices kept before come first and always, measured for less "
-         "where it is short",
+         "start no new candidate after this time (default: 10); the untuned engines and earlier choices are always measured first",
          CLI_NUMBER, &params.minutes},
-        {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
+        {"limit", 0, "SECONDS", "end a candidate that takes longer and count it as lost (default: 60)", CLI_NUMBER,
+         &params.candidate_seconds},
     };
     cli_interrupts_stop(&stop);
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);

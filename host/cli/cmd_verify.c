@@ -30,7 +30,7 @@ static clf_status compare(const char *path, const cli_fingerprint *of_file, cons
         if (strcmp(of_file->field[i], now->field[i]) != 0)
             printf("%s: \"%s\", now \"%s\"\n", cli_field_name((cli_field)i), of_file->field[i], now->field[i]);
     if (of_file->width != now->width)
-        CLF_FAIL(CLF_FORMAT, "%s: its vectors have %zu numbers, this model's %zu", path, of_file->width, now->width);
+        CLF_FAIL(CLF_FORMAT, "%s: vectors of %zu numbers, this model's have %zu", path, of_file->width, now->width);
     for (size_t i = 0; i < CLI_CANARIES; i++) {
         const double value = cosine(of_file->canaries + i * now->width, now->canaries + i * now->width, now->width);
         printf("cosine %.9f  %s\n", value, cli_canaries[i].data);
@@ -38,8 +38,8 @@ static clf_status compare(const char *path, const cli_fingerprint *of_file, cons
             least = value;
     }
     if (!(least >= least_cosine))
-        CLF_FAIL(CLF_FORMAT, "%s: the least cosine is %.9f, expected at least %g: these are another model's or another pooling's vectors",
-                 path, least, least_cosine);
+        CLF_FAIL(CLF_FORMAT, "%s: the smallest cosine is %.9f: expected at least %g (the vectors are of another model or pooling)", path,
+                 least, least_cosine);
     return CLF_OK;
 }
 
@@ -53,7 +53,7 @@ static clf_status verify(cli_session *session, const char *path, const char *dir
     CLF_TRY(clfi_npy_open(path, &npy));
     CLF_GOTO(cli_fingerprint_read(path, &npy, &of_file, &found));
     if (!found)
-        CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s has no fingerprint: there is no %s.json", path, path));
+        CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s has no fingerprint: %s.json is missing", path, path));
     CLF_GOTO(cli_fingerprint_options(path, &of_file, &options));
     cli_session_note_model(session, directory);
     CLF_GOTO(cli_session_open_model(session, directory));
@@ -79,7 +79,7 @@ int cmd_verify(const cli_command *self, int argc, char **argv)
     const char *model = NULL;
     int positional;
     const cli_option table[] = {
-        {"model", 'm', "MODEL_DIR", "the model that is said to have made the file", CLI_INPUT, &model},
+        {"model", 'm', "MODEL_DIR", "model that should have made the file", CLI_INPUT, &model},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
     };

@@ -58,7 +58,7 @@ static void say_printed(const cli_generating *what, size_t texts, size_t begun)
 {
     const char *were = clfi_plural(texts, "text was", "texts were");
     if (what->file && begun)
-        cli_interrupts_say("%zu %s printed, and what there is of %zu more", texts, were, begun);
+        cli_interrupts_say("%zu %s printed, and the beginnings of %zu more", texts, were, begun);
     else if (what->file)
         cli_interrupts_say("%zu %s printed", texts, were);
 }

@@ -18,10 +18,10 @@ typedef struct cli_generating {
         .options = CLI_GENERATION_INIT \
     }
 
-/* The end of such a command, whose line was parsed with the result st: opens the model argv[0] by open_model, and prints a line for
- * each prompt, in their order: its text, or {"tokens":[...],"text":"...","finish":"stop|length|refused|interrupted"}. A prompt of a file
- * that is refused is told on standard error and has an empty text; the others go on, and the exit status is 1. Closes the session; returns
- * the exit status. */
+/* Runs such a command after its command line was parsed with the result st. Opens the model argv[0] by open_model, and prints a line for
+ * each prompt in their order: its text, or {"tokens":[...],"text":"...","finish":"stop|length|refused|interrupted"}. A refused prompt of a
+ * file is reported on standard error and has an empty text; the others go on, and the exit status is 1. Closes the session and returns the
+ * exit status. */
 int cli_generated_texts(cli_session *session, const cli_generating *what, clf_status (*open_model)(cli_session *, const char *model),
                         int count, char **argv, clf_status st);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of the commands over language models. */
+/* Reads and checks the options that the commands over language models share. */
 #include "cli/generation.h"
 
 #include <stdio.h>
@@ -28,8 +28,7 @@ clf_status cli_generation_params(const cli_generation *options, clf_text stops[C
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--stop: expected a text, found \"\"");
     }
     if (options->beams > 1 && (options->top_k || options->top_p != 1 || options->min_p != 0 || options->seed != 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--beams %zu: expected none of --top-k, --top-p, --min-p and --seed, which are of chance",
-                 options->beams);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--beams %zu excludes --top-k, --top-p, --min-p and --seed, which sample at random", options->beams);
     CLF_TRY(clf_generate_params_default(out, sizeof *out));
     out->max_tokens = options->max_tokens;
     out->temperature = (float)options->temperature;
@@ -51,6 +50,6 @@ void cli_generation_tell_long(const clf_model *model, size_t count)
 {
     const clf_model_info *info = clf_model_get_info(model);
     if (count && info->max_tokens < info->max_positions)
-        fprintf(stderr, "clformer: %zu %s longer than the %lld tokens that the model was made for (it does better with shorter ones)\n",
-                count, clfi_plural(count, "text was", "texts were"), (long long)info->max_tokens);
+        fprintf(stderr, "clformer: %zu %s longer than %lld tokens, for which the model was trained (expect worse results)\n", count,
+                clfi_plural(count, "text was", "texts were"), (long long)info->max_tokens);
 }

@@ -21,30 +21,31 @@ typedef struct cli_generation {
     }
 
 /* Options for turning a text into tokens. */
-#define CLI_GENERATION_OPTIONS(g)                                                                                                   \
-    {"no-special", 0, NULL, "control tokens written in a text are text like any other", CLI_FLAG, &(g).no_special},                 \
-    {                                                                                                                               \
-        "no-special-tokens", 0, NULL, "do not add the tokenizer's beginning of text and the like", CLI_FLAG, &(g).no_special_tokens \
+#define CLI_GENERATION_OPTIONS(g)                                                                                           \
+    {"no-special", 0, NULL, "read control tokens written in a text as plain text", CLI_FLAG, &(g).no_special},              \
+    {                                                                                                                       \
+        "no-special-tokens", 0, NULL, "do not add the tokenizer's special tokens, such as the beginning of text", CLI_FLAG, \
+            &(g).no_special_tokens                                                                                          \
     }
 
 /* How it goes on. */
-#define CLI_SAMPLING_OPTIONS(g)                                                                                                           \
-    {"max-tokens", 'n', "N", "longest text (default: 128; of chat 512)", CLI_SIZE, &(g).max_tokens},                                      \
-        {"temperature",   't', "T", "0: the most probable token (the default); above: by chance, the more the higher", CLI_NUMBER,        \
-         &(g).temperature},                                                                                                               \
-        {"top-k", 0, "K", "only the K most probable tokens", CLI_SIZE, &(g).top_k},                                                       \
-        {"top-p",    0,         "P", "only the most probable tokens that come to P together (default: 1, all; 0: the most probable one)", \
-         CLI_NUMBER, &(g).top_p},                                                                                                         \
-        {"min-p", 0, "P", "only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                                \
-        {"repeat-penalty",                                                                                                                \
-         0,                                                                                                                               \
-         "R",                                                                                                                             \
-         "above 1: tokens that were there before are less probable (default: the model's repetition_penalty, or 1)",                      \
-         CLI_NUMBER,                                                                                                                      \
-         &(g).repeat_penalty},                                                                                                            \
-        {"seed", 0, "S", "of chance (default: 0)", CLI_INTEGER, &(g).seed},                                                               \
-    {                                                                                                                                     \
-        "stop", 0, "TEXT", "end before this text; may be given several times", CLI_LIST, &(g).stops                                       \
+#define CLI_SAMPLING_OPTIONS(g)                                                                                                      \
+    {"max-tokens", 'n', "N", "stop after N new tokens (default: 128; chat: 512)", CLI_SIZE, &(g).max_tokens},                        \
+        {"temperature", 't', "T", "0 (default): always the most probable token; higher: more random", CLI_NUMBER, &(g).temperature}, \
+        {"top-k", 0, "K", "sample only from the K most probable tokens", CLI_SIZE, &(g).top_k},                                      \
+        {"top-p",    0,                                                                                                              \
+         "P",        "nucleus sampling: the fewest tokens whose probabilities reach P (default: 1, all; 0: the most probable one)",  \
+         CLI_NUMBER, &(g).top_p},                                                                                                    \
+        {"min-p", 0, "P", "sample only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                    \
+        {"repeat-penalty",                                                                                                           \
+         0,                                                                                                                          \
+         "R",                                                                                                                        \
+         "above 1: make earlier tokens less probable (default: the model's repetition_penalty, or 1)",                               \
+         CLI_NUMBER,                                                                                                                 \
+         &(g).repeat_penalty},                                                                                                       \
+        {"seed", 0, "S", "seed of the random numbers (default: 0)", CLI_INTEGER, &(g).seed},                                         \
+    {                                                                                                                                \
+        "stop", 0, "TEXT", "end before this text; may be repeated", CLI_LIST, &(g).stops                                             \
     }
 
 /* The options as parameters; `stops` holds the stop texts as long as they are used. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding out what keeps a GPU from being shown. */
+/* Finds out why a GPU of the machine is not an OpenCL device, and says what to install. */
 #include "cli/gpu_hint.h"
 
 #include <dirent.h>

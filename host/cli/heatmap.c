@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heat maps: drawing. */
+/* Draws heat maps as PNG or SVG. */
 
 #include <cairo-svg.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of info: collected, printed. */
+/* Collects and prints the rows of clformer info. */
 #include "cli/info_rows.h"
 
 #include <stdio.h>

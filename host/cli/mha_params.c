@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of multi-head attention from a safetensors file. */
+/* Reads the weights of multi-head attention from a safetensors file. */
 #include "cli/mha_params.h"
 
 #include <stdio.h>

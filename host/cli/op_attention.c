@@ -99,8 +99,7 @@ static size_t mha_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
         {"params", 0, "P.safetensors", CLI_MHA_PARAMS_HELP, CLI_INPUT, &job->params},
-        {"prefix", 0, "TEXT", "what stands before those names in the file (\"encoder.self_attn.\"; default: nothing)", CLI_TEXT,
-         &job->prefix},
+        {"prefix", 0, "TEXT", "prefix of those names in the file (\"encoder.self_attn.\"; default: none)", CLI_TEXT, &job->prefix},
         {"heads", 0, "H", "number of heads", CLI_SIZE, &job->heads},
         {"layout", 0, "nld|lnd", "batch first or sequence first (default: nld)", CLI_CHOICE, &job->layout},
         {"scale", 0, "S", "multiplies the scores (default: 1/sqrt(d))", CLI_NUMBER, &job->scale},

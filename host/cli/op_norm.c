@@ -9,7 +9,7 @@
 static size_t norm_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
-        {"axes", 0, "D", "how many of the last axes are normalised together (default: 1)", CLI_SIZE, &job->axes},
+        {"axes", 0, "D", "number of last axes that are normalised together (default: 1)", CLI_SIZE, &job->axes},
         {"eps", 0, "E", "added inside the root (default: 1e-5; rms_norm 1e-6)", CLI_NUMBER, &job->eps},
         {"residual", 0, "R.npy", "added to x first; the shape of x", CLI_INPUT, &job->residual},
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A low priority for this process. */
+/* Gives this process a low priority (--background). */
 #include "console/background.h"
 
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "console/option.h"
 
 /* The row of a command's table of options; `flag` is an int. */
-#define CLI_BACKGROUND_OPTION(flag)                                                                                       \
-    {                                                                                                                     \
-        "background", 0, NULL, "let other programs on the device and on the processors come first", CLI_FLAG, &(flag)     \
+#define CLI_BACKGROUND_OPTION(flag)                                                                               \
+    {                                                                                                             \
+        "background", 0, NULL, "give other programs on the device and the processors priority", CLI_FLAG, &(flag) \
     }
 
 /* Before the first call of OpenCL, whose threads have the priority of the caller. is_asked, or $CLF_BACKGROUND, gives this process and

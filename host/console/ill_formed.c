@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that are not UTF-8. */
+/* Reports lines that are not UTF-8. */
 #include "console/ill_formed.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ void cli_ill_formed_say(cli_ill_formed *seen, const char *name)
         fprintf(stderr, ": line %zu and %zu more", seen->first, others);
     else
         fprintf(stderr, ": line %zu", seen->first);
-    fprintf(stderr, " %s not UTF-8: ill-formed bytes count as U+FFFD (of Latin-1: iconv -f LATIN1 -t UTF-8 FILE > NEW)\n",
+    fprintf(stderr, " %s not UTF-8: ill-formed bytes are read as U+FFFD (if it is Latin-1: iconv -f LATIN1 -t UTF-8 FILE > NEW)\n",
             clfi_plural(seen->lines, "is", "are"));
     *seen = (cli_ill_formed){0};
 }

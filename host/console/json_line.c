@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON on standard output. */
+/* Prints JSON on standard output. */
 #include "console/json_line.h"
 
 #include <stdio.h>

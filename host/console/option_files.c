@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that a command line names. */
+/* Checks the files that a command line names: no output may replace an input or another output. */
 #include "console/option_files.h"
 
 #include <stdio.h>
@@ -45,8 +45,8 @@ static bool is_text(const cli_line *line, int place)
 static clf_status check_input(const cli_line *line, const char *name, const char *path, const char *input_name, const char *input)
 {
     if (input && cli_is_read_from(strcmp(input, "-") == 0 ? "/dev/stdin" : input, path))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s %s would replace a file that is read (%s %s): expected another", line->command->name, name,
-                 path, input_name, input);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s %s would replace a file that is read (%s %s): expected another name", line->command->name,
+                 name, path, input_name, input);
     return CLF_OK;
 }
 
@@ -76,7 +76,7 @@ static clf_status check_outputs(const cli_line *line, size_t count, const char *
         if (other)
             CLF_TRY(clfi_outputs_are_same(other, path, &is_same));
         if (is_same)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s %s and %s %s are one file: expected two", line->command->name,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s %s and %s %s are the same file: expected two files", line->command->name,
                      option_name(&line->options[i], other_name), other, name, path);
     }
     return CLF_OK;
@@ -91,7 +91,8 @@ clf_status cli_output_is_alone(const cli_line *line, const char *name, const cha
 static clf_status take_standard_input(const cli_line *line, const char *name, char taken[NAME_BYTES])
 {
     if (taken[0])
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s - and %s - would both read standard input: expected one", line->command->name, taken, name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s - and %s - would both read standard input: expected at most one of them",
+                 line->command->name, taken, name);
     snprintf(taken, NAME_BYTES, "%s", name);
     return CLF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command-line options on getopt_long. */
+/* Parses command-line options by a table, with getopt_long. */
 #include "console/options.h"
 
 #include <ctype.h>
@@ -152,7 +152,7 @@ static clf_status set_value(const cli_option *option, const char *value)
     case CLI_CORPORA: {
         cli_list *list = option->target;
         if (list->count == CLI_LIST_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: given more than %d times", option->name, CLI_LIST_MAX);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: may be given at most %d times", option->name, CLI_LIST_MAX);
         list->items[list->count++] = value;
         return CLF_OK;
     }
@@ -253,8 +253,8 @@ static clf_status fail_unknown(const cli_command *command, const cli_option *opt
     const bool is_ambiguous = matches > 1 && strncmp(name, "--", 2) == 0;
     const char *nearest = cli_nearest(word, names, count + 1);
     if (nearest && !is_ambiguous)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is unknown; did you mean --%s? See clformer %s --help", command->name, name,
-                 nearest, command->name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: unknown option \"%s\"; did you mean --%s? See clformer %s --help", command->name, name, nearest,
+                 command->name);
     CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is %s; see clformer %s --help", command->name, name,
              is_ambiguous ? "the beginning of several" : "unknown", command->name);
 }
@@ -295,8 +295,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
             option_name(argv[optind - 1], optopt, name, sizeof name);
             if (code == '?')
                 return fail_unknown(command, options, count, name);
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is without its value; see clformer %s --help", command->name, name,
-                     command->name);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" needs a value; see clformer %s --help", command->name, name, command->name);
         }
         if (code == FIRST_LONG + (int)count || (code == 'h' && !has_letter(options, count, 'h'))) {
             if (!optarg)
@@ -315,7 +314,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
     }
     if (!command->shares_work && cli_mpirun_size() > 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "%s: mpirun started %ld processes, and each would do all of it; only embed and search share their work", command->name,
+                 "%s: mpirun started %ld processes, and each would do the whole work (only embed and search share it)", command->name,
                  cli_mpirun_size());
     *before_dashes = optind > seen ? before : -1;
     *positional = before + argc - optind;

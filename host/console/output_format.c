@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats by name. */
+/* Chooses the format of an output by --format or by its name. */
 #include "console/output_format.h"
 
 #include <stdbool.h>
@@ -28,8 +28,8 @@ clf_status cli_format_choose(const char *path, const cli_format_end *ends, size_
         if (*format != CLI_FORMAT_UNSET && *format != ends[i].format) {
             int given_length, named_length;
             const char *given = choice(choices, *format, &given_length), *named = choice(choices, ends[i].format, &named_length);
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--format %.*s does not go with -o %s, whose name says %.*s", given_length, given, path,
-                     named_length, named);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--format %.*s contradicts -o %s, whose name says %.*s", given_length, given, path, named_length,
+                     named);
         }
         *format = ends[i].format;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress line. */
+/* Shows the progress line on standard error. */
 #include "console/progress.h"
 
 #include <limits.h>

@@ -17,7 +17,7 @@
 clf_status cli_output_flush(void)
 {
     if (ferror(stdout)) /* errno may have been set by others since */
-        CLF_FAIL(CLF_IO, "standard output: not everything could be written");
+        CLF_FAIL(CLF_IO, "standard output: could not write everything");
     return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", "standard output");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Width by utf8proc's tables. */
+/* Writes to the terminal and measures texts in columns, by utf8proc's tables. */
 #include "console/terminal.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories of adapters: the model that one belongs to. */
+/* Finds the model that a directory of an adapter belongs to. */
 #include "io/adapter_directory.h"
 
 #include <stdlib.h>
@@ -52,12 +52,13 @@ static clf_status resolve(const char *directory, const char *path, const char *n
     }
     if (st == CLF_OK && !exists)
         st = clfi_fail(CLF_NOT_FOUND,
-                       "%s: base_model_name_or_path: there is no directory \"%s\" (download that model and set the key to its directory)",
-                       path, name);
+                       "%s: base_model_name_or_path: no such directory \"%s\" (download that model and set the key to its directory)", path,
+                       name);
     if (st == CLF_OK)
         st = has_file(made, CLFI_ADAPTER_CONFIG, &has_adapter);
     if (st == CLF_OK && has_adapter)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: base_model_name_or_path: %s has an adapter of its own (merge it first)", path, made);
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: base_model_name_or_path: %s is itself a model with an adapter (merge that one first)", path,
+                       made);
     if (st != CLF_OK) {
         free(made);
         return st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints: the calls that every form of storage answers. */
+/* Dispatches the calls of checkpoints to their form of storage. */
 #include "io/checkpoint.h"
 
 #include <string.h>

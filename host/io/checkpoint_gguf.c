@@ -211,10 +211,12 @@ static clf_status copy_scaling(const writer *w)
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_OLD_FACTOR, 0, &factor));
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_FACTOR, factor, &factor));
     CLF_TRY(number_of(w, CLFI_GGUF_SCALING_MAGNITUDE, 1, &magnitude));
-    const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0);
-    if (!is_yarn && magnitude != 1 && !clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT)) {
+    const bool is_long = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT) != NULL;
+    const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0) ||
+                                                           (is_long && is_text(&type, "longrope") && (factor == 0 || factor == 1));
+    if (!is_yarn && magnitude != 1 && !is_long) {
         full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected it beside yarn or longrope alone", clfi_gguf_path(w->file), key, magnitude);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected only with yarn or longrope", clfi_gguf_path(w->file), key, magnitude);
     }
     if (is_none)
         return CLF_OK;
@@ -245,6 +247,10 @@ static clf_status copy_frequency_factors(const writer *w)
 {
     const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, CLFI_GGUF_FREQUENCIES);
     const clf_gguf_tensor *longer = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT);
+    const bool has_others = tensor || json_object_get(w->config, "rope_scaling");
+    if ((longer && has_others) || (!longer && clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_LONG)))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected %s", clfi_gguf_path(w->file), longer ? CLFI_GGUF_FACTORS_SHORT : CLFI_GGUF_FACTORS_LONG,
+                 longer ? "neither " CLFI_GGUF_FREQUENCIES " nor another scaling beside it" : CLFI_GGUF_FACTORS_SHORT " beside it");
     if (!tensor && !longer)
         return CLF_OK;
     const char *name = tensor ? CLFI_GGUF_FREQUENCIES : CLFI_GGUF_FACTORS_SHORT;
@@ -371,7 +377,7 @@ static clf_status copy_windows(const writer *w)
     json_t *list = json_array();
     CLF_TRY(set(w->config, "layer_types", list));
     if ((is_list && value->count != (size_t)layers) || (!is_list && (!clfi_gguf_int(value, 0, &period) || period < 0)))
-        CLF_FAIL(CLF_FORMAT, "%s: %s.%s: expected a number or one for each of %lld layers", clfi_gguf_path(w->file), w->architecture,
+        CLF_FAIL(CLF_FORMAT, "%s: %s.%s: expected one number, or one for each of %lld layers", clfi_gguf_path(w->file), w->architecture,
                  CLFI_GGUF_WINDOW_PATTERN, (long long)layers);
     for (int64_t i = 0; i < layers; i++) {
         double is_local = period == 0 || i % period < period - 1;
@@ -393,7 +399,7 @@ static clf_status check_type(const clf_gguf *file)
         return CLF_OK;
     CLF_TRY(clfi_gguf_get_text(file, CLFI_GGUF_TYPE, &type));
     if (type.length != sizeof model - 1 || memcmp(type.data, model, type.length) != 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.type \"%.*s\": expected a whole model (an adapter is merged into its model first)",
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.type \"%.*s\": expected a whole model (merge an adapter into its model first)",
                  clfi_gguf_path(file), (int)(type.length < 60 ? type.length : 60), type.data);
     return CLF_OK;
 }
@@ -415,7 +421,7 @@ static clf_status make_config(writer *w)
     full_key(w, CLFI_GGUF_EXPERTS, key);
     CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, 0, &experts));
     if (experts > 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not supported", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
     if (w->known)

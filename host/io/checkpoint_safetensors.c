@@ -94,7 +94,7 @@ static clf_status read_config(const char *directory, json_t **out)
     CLF_TRY(clfi_directory_exists(directory, &exists));
     if (!exists)
         CLF_FAIL(CLF_NOT_FOUND, "model directory %s: %s", directory,
-                 access(directory, F_OK) == 0 ? "is no directory: expected one with config.json" : "no such directory");
+                 access(directory, F_OK) == 0 ? "not a directory: expected one with config.json" : "no such directory");
     CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));
     const clf_status st = clfi_json_read(path, CLFI_MODEL_FILE_BYTES, out);
     free(path);

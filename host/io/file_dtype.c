@@ -114,12 +114,12 @@ static double f64_from_bits(uint64_t bits)
     X(BOOL, 1, (int)((uint8_t)bits != 0))
 
 /* Elements of any type one by one, as values of type T. Returns from the function that it stands in. */
-#define CONVERT(T)                                                                              \
-    const unsigned char *from = data;                                                           \
-    switch (dtype) {                                                                            \
-        LOADERS(CONVERT_CASE_##T)                                                               \
-    default:                                                                                    \
-        CLF_FAIL(CLF_UNSUPPORTED, "elements of type %s cannot be converted to float", clfi_file_dtype_name(dtype)); \
+#define CONVERT(T)                                                                                                    \
+    const unsigned char *from = data;                                                                                 \
+    switch (dtype) {                                                                                                  \
+        LOADERS(CONVERT_CASE_##T)                                                                                     \
+    default:                                                                                                          \
+        CLF_FAIL(CLF_UNSUPPORTED, "elements of type %s cannot be converted to float32", clfi_file_dtype_name(dtype)); \
     }
 #define CONVERT_CASE(T, id, bytes, value)                                                       \
     case CLF_FILE_##id:                                                                         \

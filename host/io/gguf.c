@@ -56,7 +56,7 @@ clf_status clfi_gguf_parse(const void *data, size_t size, const char *name, clf_
     CLF_TRY(open_map(map, &file));
     clf_status st = clfi_gguf_opt_int(file, CLFI_GGUF_SPLIT_COUNT, 0, UINT16_MAX, 0, &parts);
     if (st == CLF_OK && parts > 1)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: \"" CLFI_GGUF_SPLIT_COUNT "\": one of %lld parts of a model: expected a whole one", name,
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: \"" CLFI_GGUF_SPLIT_COUNT "\": one of %lld parts of a model: expected a whole model", name,
                        (long long)parts);
     if (st == CLF_OK)
         *out = file;

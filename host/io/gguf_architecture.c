@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Table of GGUF's architectures. */
+/* The table of GGUF's architectures. */
 #include "io/gguf_architecture.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ clf_status clfi_gguf_architecture_find(const json_t *config, const char *where, 
     for (size_t i = 0; st == CLF_OK && i < COUNT(rows); i++)
         st = clfi_str_appendf(&known, "%s%s", i == 0 ? "" : i + 1 < COUNT(rows) ? ", " : " or ", rows[i].model_type);
     if (st == CLF_OK)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\" is not written as GGUF: expected %s", where, type, clfi_str_text(&known));
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\" cannot be written as GGUF: expected %s", where, type, clfi_str_text(&known));
     clfi_str_free(&known);
     return st;
 }

@@ -125,7 +125,7 @@ static clf_status take_value(reader *r, clf_gguf_value *value)
     if (value->type == CLF_GGUF_ARRAY) {
         CLF_TRY(take_type(r, what, &value->element));
         if (value->element == CLF_GGUF_ARRAY)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: arrays of arrays are not read", r->path, what);
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: arrays of arrays are not supported", r->path, what);
         const size_t bytes = clfi_gguf_type_bytes(value->element);
         CLF_TRY(take_count(r, what, bytes ? bytes : 8, &value->count));
     }
@@ -156,7 +156,7 @@ static clf_status read_values(reader *r, clf_gguf *file, size_t count)
     for (size_t i = 1; i < file->value_count; i++) {
         const clf_gguf_string key = file->values[i].key;
         if (compare_strings(file->values[i - 1].key, key) == 0)
-            CLF_FAIL(CLF_FORMAT, "%s: metadata key \"%.*s\" comes twice", r->path, (int)(key.length < 128 ? key.length : 128), key.data);
+            CLF_FAIL(CLF_FORMAT, "%s: metadata key \"%.*s\" occurs twice", r->path, (int)(key.length < 128 ? key.length : 128), key.data);
     }
     return CLF_OK;
 }
@@ -206,8 +206,9 @@ static clf_status take_weight_type(reader *r, clf_gguf_tensor *t)
         return CLF_OK;
     const char *name = clfi_gguf_unread_type_name((uint32_t)number);
     clfi_weight_type_list(known, sizeof known);
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: tensor \"%s\": weight type %s%s%" PRIu64 "%s is not read: expected %s (take the model in another type)",
-             r->path, t->name, name ? name : "", name ? " (" : "", number, name ? ")" : "", known);
+    CLF_FAIL(CLF_UNSUPPORTED,
+             "%s: tensor \"%s\": weight type %s%s%" PRIu64 "%s is not supported: expected %s (use the model in another type)", r->path,
+             t->name, name ? name : "", name ? " (" : "", number, name ? ")" : "", known);
 }
 
 static clf_status measure(const reader *r, clf_gguf_tensor *t)
@@ -288,7 +289,7 @@ clf_status clfi_gguf_index_names(clf_gguf *file)
         qsort(file->by_name, file->count, sizeof *file->by_name, by_name);
     for (size_t i = 1; i < file->count; i++)
         if (strcmp(file->by_name[i - 1]->name, file->by_name[i]->name) == 0)
-            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\" comes twice", clfi_gguf_part_path(file, file->by_name[i]->part),
+            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\" occurs twice", clfi_gguf_part_path(file, file->by_name[i]->part),
                      file->by_name[i]->name);
     return CLF_OK;
 }

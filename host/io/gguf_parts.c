@@ -62,8 +62,8 @@ static clf_status check_first(const clf_gguf *file, const char *path, int count,
         CLF_FAIL(CLF_UNSUPPORTED, "%s: part %d of %d of a model (open the first part)", path, (int)number + 1, count);
     if (!is_named || out->number != 1 || out->count != count)
         CLF_FAIL(CLF_FORMAT,
-                 "%s: the first of %d parts of a model: expected a name that ends with -00001-of-%05d.gguf, by which the others are "
-                 "found (give the files their names back)",
+                 "%s: the first of %d parts of a model: expected a name that ends with -00001-of-%05d.gguf, by which the others are found "
+                 "(rename the files to their original names)",
                  path, count, count);
     return CLF_OK;
 }

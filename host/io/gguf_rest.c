@@ -2,6 +2,7 @@
 /* Keys of GGUF files that become no configuration. Keys that change results are refused; the others are kept for the account. */
 #include "io/gguf_rest.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
         if (value->type == CLF_GGUF_ARRAY || !clfi_gguf_number(value, 0, &number))
             CLF_FAIL(CLF_FORMAT, "%s: %s: expected a number, found %s", clfi_gguf_path(file), key, clfi_gguf_type_name(value->type));
         if (number != plain[i].neutral && number != plain[i].other)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not built", clfi_gguf_path(file), key, number,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not supported", clfi_gguf_path(file), key, number,
                      plain[i].neutral);
     }
     return refuse_other_heads(file, architecture);
@@ -71,8 +72,9 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
 
 static bool is_idle(const char *suffix)
 {
-    static const char *const idle[] = {"vocab_size", "tensor_data_layout",      /* told by the tensors */
-                                       "rope.scaling.original_context_length"}; /* of scalings that read it */
+    static const char *const idle[] = {"vocab_size", "tensor_data_layout", /* told by the tensors */
+                                       CLFI_GGUF_SCALING_POSITIONS,        /* of scalings that read it */
+                                       "rope.scaling.finetuned"};          /* describes the model to people */
     for (size_t i = 0; i < COUNT(idle); i++)
         if (strcmp(suffix, idle[i]) == 0)
             return true;
@@ -82,24 +84,69 @@ static bool is_idle(const char *suffix)
     return strcmp(suffix, CLFI_GGUF_EXPERTS) == 0; /* 0, or it was refused */
 }
 
-clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config)
+/* Keys without the architecture's name that are read elsewhere or change no token and no number. */
+static bool is_known(const char *key)
+{
+    static const char *const patterns[] = {"general.*",
+                                           "split.*",
+                                           "quantize.imatrix.*", /* for people, or read when the file is opened */
+                                           CLFI_GGUF_TOKEN_MODEL,
+                                           CLFI_GGUF_TOKEN_PRE,
+                                           CLFI_GGUF_TOKEN_TOKENS,
+                                           CLFI_GGUF_TOKEN_MERGES,
+                                           CLFI_GGUF_TOKEN_SCORES,
+                                           CLFI_GGUF_TOKEN_TYPES,
+                                           CLFI_GGUF_TOKEN_BOS,
+                                           CLFI_GGUF_TOKEN_EOS,
+                                           CLFI_GGUF_TOKEN_UNKNOWN,
+                                           CLFI_GGUF_TOKEN_SEPARATOR,
+                                           CLFI_GGUF_TOKEN_PADDING,
+                                           CLFI_GGUF_TOKEN_CLASS,
+                                           CLFI_GGUF_TOKEN_MASK,
+                                           CLFI_GGUF_TOKEN_ADD_BOS,
+                                           CLFI_GGUF_TOKEN_ADD_EOS,
+                                           CLFI_GGUF_TOKEN_ADD_SPACE,
+                                           CLFI_GGUF_TOKEN_END_OF_TURN,
+                                           CLFI_GGUF_TOKEN_END_OF_MESSAGE,
+                                           CLFI_GGUF_TOKEN_SUPPRESSED,
+                                           CLFI_GGUF_TOKEN_ABSENT,
+                                           CLFI_GGUF_TOKEN_FILL "???_token_id",
+                                           CLFI_GGUF_TOKEN_OLD_FILL "prefix_token_id",
+                                           CLFI_GGUF_TOKEN_OLD_FILL "middle_token_id",
+                                           CLFI_GGUF_TOKEN_OLD_FILL "suffix_token_id",
+                                           "tokenizer.chat_template",
+                                           "tokenizer.chat_templates", /* chat reads the first; the others are for callers who name them */
+                                           "tokenizer.chat_template.*",
+                                           "tokenizer.huggingface.json", /* the same tokenizer for another program */
+                                           "tokenizer.ggml.token_type_count",
+                                           "tokenizer.ggml.add_sep_token", /* of encoders */
+                                           "tokenizer.ggml.remove_extra_whitespaces",
+                                           "tokenizer.ggml.precompiled_charsmap"}; /* of T5's tokenizers, which are refused */
+    for (size_t i = 0; i < COUNT(patterns); i++)
+        if (fnmatch(patterns[i], key, 0) == 0)
+            return true;
+    return false;
+}
+
+static clf_status keep(const clf_gguf_value *value, const char *architecture, const json_t *seen, json_t *config)
 {
     const size_t length = strlen(architecture);
-    for (size_t i = 0; i < clfi_gguf_value_count(file); i++) {
-        const clf_gguf_value *value = clfi_gguf_value_at(file, i);
-        char key[KEY_BYTES];
-        double number;
-        if (value->key.length <= length + 1 || value->key.length >= sizeof key || memcmp(value->key.data, architecture, length) != 0 ||
-            value->key.data[length] != '.')
-            continue;
-        memcpy(key, value->key.data, value->key.length);
-        key[value->key.length] = '\0';
-        if (json_object_get(seen, key) || is_idle(key + length + 1))
-            continue;
-        const bool is_number = value->type != CLF_GGUF_ARRAY && value->type != CLF_GGUF_BOOL && clfi_gguf_number(value, 0, &number);
-        json_t *kept = value->type == CLF_GGUF_BOOL ? json_boolean(value->data[0]) : is_number ? json_real(number) : json_true();
-        if (json_object_set_new(config, key, kept ? kept : json_true()) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for %s", key);
-    }
+    char key[KEY_BYTES];
+    double number;
+    snprintf(key, sizeof key, "%.*s", (int)(value->key.length < sizeof key ? value->key.length : sizeof key - 1), value->key.data);
+    const bool is_own = strncmp(key, architecture, length) == 0 && key[length] == '.';
+    if (json_object_get(seen, key) || (is_own ? is_idle(key + length + 1) : is_known(key)))
+        return CLF_OK;
+    const bool is_number = value->type != CLF_GGUF_ARRAY && value->type != CLF_GGUF_BOOL && clfi_gguf_number(value, 0, &number);
+    json_t *kept = value->type == CLF_GGUF_BOOL ? json_boolean(value->data[0]) : is_number ? json_real(number) : json_true();
+    if (json_object_set_new(config, key, kept ? kept : json_true()) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for %s", key);
+    return CLF_OK;
+}
+
+clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config)
+{
+    for (size_t i = 0; i < clfi_gguf_value_count(file); i++)
+        CLF_TRY(keep(clfi_gguf_value_at(file, i), architecture, seen, config));
     return CLF_OK;
 }

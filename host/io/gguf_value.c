@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF's types, and metadata values by type. */
+/* Reads GGUF's metadata values by their types. */
 #include <string.h>
 
 #include "base/half.h"

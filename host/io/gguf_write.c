@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing GGUF files: header, metadata, tensors block by block. */
+/* Writes GGUF files: header, metadata, tensors block by block. */
 #include "io/gguf_write.h"
 
 #include <math.h>
@@ -92,7 +92,8 @@ static clf_status put_header(writing *w)
         put_number(w, (uint64_t)clfi_weight_type_info(type)->gguf, 4);
         put_number(w, offset, 8);
         if (!clfi_add_size(offset, bytes_as(t, type), &offset) || !clfi_round_up(offset, source->alignment, &offset))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: as %s it is larger than a file can be", source->name, clfi_weight_type_info(type)->name);
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: as %s the file would exceed the largest possible size", source->name,
+                     clfi_weight_type_info(type)->name);
     }
     pad(w);
     return CLF_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Typed getters of JSON values. */
+/* Reads members of JSON objects with checks of type and range. */
 #include "io/json.h"
 
 #include <inttypes.h>

@@ -169,7 +169,7 @@ static clf_status number_of_letter(char letter, json_t **out)
         i++;
     const double value = json_real_value(&values[i].json);
     if (!(isnan(value) && isnan(numbers[i].value)) && value != numbers[i].value)
-        CLF_FAIL(CLF_UNSUPPORTED, "this version of jansson cannot hold %s", numbers[i].word);
+        CLF_FAIL(CLF_UNSUPPORTED, "this version of jansson cannot represent %s", numbers[i].word);
     *out = &values[i].json;
     return CLF_OK;
 }

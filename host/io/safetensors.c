@@ -41,7 +41,7 @@ clf_status clfi_safetensors_sort(clf_safetensors *file)
     for (size_t i = 1; i < file->count; i++) {
         const clf_file_tensor *a = &file->tensors[i - 1], *b = &file->tensors[i];
         if (strcmp(a->name, b->name) == 0)
-            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" comes twice: in %s and in %s", a->name, file->shards[a->shard]->path,
+            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" occurs twice: in %s and in %s", a->name, file->shards[a->shard]->path,
                      file->shards[b->shard]->path);
     }
     return CLF_OK;

@@ -99,7 +99,7 @@ static clf_status read_dtype(const json_t *info, const char *where, clf_file_dty
         return CLF_OK;
     for (size_t i = 0; i < COUNT(packed); i++) {
         if (strcmp(name, packed[i]) == 0)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: dtype %s: elements of less than a byte cannot be read", where, name);
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: dtype %s: elements smaller than a byte are not supported", where, name);
     }
     CLF_FAIL(CLF_FORMAT, "%s: \"dtype\": expected a type of the format such as F32 or BF16, found \"%.40s\"", where, name);
 }

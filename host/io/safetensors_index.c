@@ -116,10 +116,10 @@ static clf_status fail_missing(const char *directory)
         CLF_TRY(st);
         if (exists)
             CLF_FAIL(CLF_NOT_FOUND,
-                     "%s: found %s and no %s, which alone is read; in Python, in that directory: "
+                     "%s: found %s without %s, the only file that is read (to convert, run Python in that directory: "
                      "import glob, torch, safetensors.torch as s; s.save_file({k: v.clone() for f in glob.glob('pytorch_model*.bin') for "
                      "k, v in torch.load(f, map_location='cpu', "
-                     "weights_only=True).items()}, '%s')",
+                     "weights_only=True).items()}, '%s'))",
                      directory, others[i], single_name, single_name);
     }
     CLF_FAIL(CLF_NOT_FOUND, "%s: expected %s or %s in it, found neither", directory, single_name, index_name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classifying every input, window by window. */
+/* Classifies every input of a command, window by window. */
 #include "jobs/classifying.h"
 
 #include <stdlib.h>

@@ -11,10 +11,10 @@ typedef struct cli_classifying {
     clf_text query; /* data not NULL: the first text of every pair, whose second are the inputs */
 } cli_classifying;
 
-#define CLI_CLASSIFYING_OPTIONS(c)                                                                                        \
-    {"max-tokens", 0, "N", "cut longer texts (default: the model's maximum)", CLI_SIZE, &(c).max_tokens},                 \
-    {                                                                                                                     \
-        "batch-tokens", 0, "N", "tokens in one forward pass (default: suited to the device)", CLI_SIZE, &(c).batch_tokens \
+#define CLI_CLASSIFYING_OPTIONS(c)                                                                                         \
+    {"max-tokens", 0, "N", "cut longer texts (default: the model's maximum)", CLI_SIZE, &(c).max_tokens},                  \
+    {                                                                                                                      \
+        "batch-tokens", 0, "N", "tokens in one forward pass (default: chosen for the device)", CLI_SIZE, &(c).batch_tokens \
     }
 
 /* The options for the library's calls, without progress. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The texts of a corpus as they are read, and their embeddings. */
+/* Reads the texts of a corpus and their embeddings. */
 #include "jobs/corpus.h"
 
 #include <stdlib.h>

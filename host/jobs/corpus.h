@@ -15,7 +15,7 @@ typedef struct cli_corpus {
     size_t field_capacity;
 } cli_corpus;
 
-/* Adds a text that the inputs meet, with its place and fields. OUT_OF_MEMORY. */
+/* Adds a text that the inputs read, with its place and fields. OUT_OF_MEMORY. */
 clf_status cli_corpus_add(cli_corpus *corpus, const cli_met_text *met);
 
 /* The same as cli_inputs' `meets`; every text is taken. */

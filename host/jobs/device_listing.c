@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing devices in a process that may crash. */
+/* Lists devices in a child process, which may crash. */
 #include "jobs/device_listing.h"
 
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void describe(const clf_device_list *list, cli_device_listing *out)
     choose(list, standard, out);
 }
 
-/* A device that is there and cannot be used is told where it fails. */
+/* A device that exists but cannot be used is reported where it fails. */
 static clf_status find_names(const clf_device_list *list, const char *names, cli_device_listing *out)
 {
     const char *at = names;
@@ -117,7 +117,7 @@ static clf_status ask(const char *names, cli_device_listing *out, bool *out_answ
     *out_answered = end == CLFI_MESSAGE_OK;
     clf_status st = CLF_OK;
     if (end == CLFI_MESSAGE_LATE)
-        st = clfi_fail(CLF_DEVICE, "listing the devices: no end within %g s", patience.seconds);
+        st = clfi_fail(CLF_DEVICE, "listing the devices: not finished within %g s", patience.seconds);
     else if (end != CLFI_MESSAGE_OK)
         st = clfi_fail_prefix(clfi_child_lost(&worker, end), "listing the devices");
     else if (found.status != CLF_OK)

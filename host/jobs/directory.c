@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of names. */
+/* Lists the names of files in a directory. */
 #include "jobs/directory.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings into a NumPy file. */
+/* Writes embeddings into a NumPy file, with a part file for --resume. */
 #include "jobs/embed_npy.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static clf_status write_window(void *user, const cli_embedded *window)
     if (!out->part)
         CLF_TRY(cli_part_open(out->part_path, &out->job, false, true, &out->part));
     CLF_TRY(cli_part_append(out->part, window));
-    cli_interrupts_say("%llu %s kept in %s: embed --resume goes on", (unsigned long long)out->part->rows,
+    cli_interrupts_say("%llu %s kept in %s: embed --resume continues", (unsigned long long)out->part->rows,
                        clfi_plural(out->part->rows, "embedding is", "embeddings are"), out->part_path);
     return CLF_OK;
 }
@@ -104,8 +104,9 @@ clf_status cli_embed_npy_check(const char *output)
     if (st == CLF_OK)
         st = cli_part_kept(path.data, &rows);
     if (st == CLF_OK && rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s keeps %llu %s of a run that was ended: --resume goes on; remove it to begin anew",
-                       path.data, (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
+        st =
+            clfi_fail(CLF_INVALID_ARGUMENT, "%s keeps %llu %s of an interrupted run (--resume continues it; remove the file to start over)",
+                      path.data, (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
     clfi_str_free(&path);
     return st;
 }
@@ -120,7 +121,7 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
         st = run(session, options, &out, output, resumes, stats);
     if (st != CLF_OK && out.part && out.part->rows && access(out.part_path, F_OK) == 0) { /* another may end the same job */
         cli_line_clear();
-        fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume goes on\n", (unsigned long long)out.part->rows,
+        fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume continues\n", (unsigned long long)out.part->rows,
                 clfi_plural(out.part->rows, "embedding is", "embeddings are"), out.part_path);
     }
     if (st != CLF_OK && out.part && !out.part->rows)

@@ -25,7 +25,7 @@ typedef struct quantized_writer {
     cli_fingerprint made_by; /* taken before the work, but for the ranges */
 } quantized_writer;
 
-/* errno tells why it is false. */
+/* False: errno has the reason. */
 static bool print_row(const quantized_writer *w, FILE *stream, size_t width)
 {
     const bool is_signed = cli_quantize_is_signed(w->kind), is_json = w->output->is_json;
@@ -75,7 +75,7 @@ static clf_status commit_npy(quantized_writer *w)
     return w->output->path ? cli_fingerprint_commit(&w->made_by, w->output->path, npy) : clfi_npy_writer_commit(npy);
 }
 
-/* Every embedding before its range is known. */
+/* Keeps all embeddings until their ranges are known. */
 static clf_status embed_then_write(cli_session *session, const cli_embedding *options, quantized_writer *w, cli_inputs *inputs,
                                    size_t width, clf_embed_stats *stats)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embedding every input, window by window. */
+/* Embeds every input of a command, window by window. */
 #include "jobs/embedding.h"
 
 #include <stdlib.h>
@@ -46,8 +46,8 @@ void cli_say_truncated(const clf_model *model, const char *unit, size_t truncate
     if (!truncated)
         return;
     const size_t most = max_tokens ? max_tokens : (size_t)clf_model_get_info(model)->max_tokens;
-    fprintf(stderr, "clformer: %zu %s%s longer than %zu %s and cut there\n", truncated, unit, truncated == 1 ? " was" : "s were", most,
-            clfi_plural(most, "token", "tokens"));
+    fprintf(stderr, "clformer: %zu %s%s longer than %zu %s and cut to that length\n", truncated, unit, truncated == 1 ? " was" : "s were",
+            most, clfi_plural(most, "token", "tokens"));
 }
 
 clf_status cli_run_windows(cli_session *session, cli_inputs *inputs, const cli_window_work *work, void *user, clf_embed_stats *stats)

@@ -18,21 +18,21 @@ typedef struct cli_embedding {
         .pooling = 6, .normalize = 2 \
     }
 
-#define CLI_EMBEDDING_OPTIONS(e)                                                                                              \
-    {"pooling",                                                                                                               \
-     0,                                                                                                                       \
-     "cls|max|mean|mean_sqrt_len|last|weighted_mean|model",                                                                   \
-     "how tokens become a text's vector (default: as the model says)",                                                        \
-     CLI_CHOICE,                                                                                                              \
-     &(e).pooling},                                                                                                           \
-        {"normalize", 0, "no|yes|model", "divide by the L2 norm (default: as the model says)", CLI_CHOICE, &(e).normalize},   \
-        {"dimensions", 0, "N", "keep the first N features, then normalise (default: model's)", CLI_SIZE, &(e).dimensions},    \
-        {"prompt-name",   0, "NAME", "put this prompt of the model before each text (default: its default prompt)", CLI_TEXT, \
-         &(e).prompt_name},                                                                                                   \
-        {"prompt", 0, "TEXT", "put this before each text", CLI_TEXT, &(e).prompt},                                            \
-        {"max-tokens", 0, "N", "cut longer texts (default: the model's maximum)", CLI_SIZE, &(e).max_tokens},                 \
-    {                                                                                                                         \
-        "batch-tokens", 0, "N", "tokens in one forward pass (default: suited to the device)", CLI_SIZE, &(e).batch_tokens     \
+#define CLI_EMBEDDING_OPTIONS(e)                                                                                                       \
+    {"pooling",                                                                                                                        \
+     0,                                                                                                                                \
+     "cls|max|mean|mean_sqrt_len|last|weighted_mean|model",                                                                            \
+     "how token vectors become the text's vector (default: as the model says)",                                                        \
+     CLI_CHOICE,                                                                                                                       \
+     &(e).pooling},                                                                                                                    \
+        {"normalize", 0, "no|yes|model", "divide by the L2 norm (default: as the model says)", CLI_CHOICE, &(e).normalize},            \
+        {"dimensions", 0, "N", "keep the first N dimensions, then normalise (default: as the model says)", CLI_SIZE, &(e).dimensions}, \
+        {"prompt-name",   0, "NAME", "name of the model's prompt to put before each text (default: its default prompt)", CLI_TEXT,     \
+         &(e).prompt_name},                                                                                                            \
+        {"prompt", 0, "TEXT", "put this text before each text", CLI_TEXT, &(e).prompt},                                                \
+        {"max-tokens", 0, "N", "cut longer texts (default: the model's maximum)", CLI_SIZE, &(e).max_tokens},                          \
+    {                                                                                                                                  \
+        "batch-tokens", 0, "N", "tokens in one forward pass (default: chosen for the device)", CLI_SIZE, &(e).batch_tokens             \
     }
 
 /* The options for the library's calls, without progress. */

@@ -211,8 +211,8 @@ clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint 
             break;
     }
     if (own->width != wanted->width || !(difference <= canary_bound * largest))
-        CLF_FAIL(CLF_FORMAT, "%s: its device (%s) gives other canaries than %s (%s): they differ by %g", who, own->field[CLI_FIELD_DEVICE],
-                 whose, wanted->field[CLI_FIELD_DEVICE], difference);
+        CLF_FAIL(CLF_FORMAT, "%s: its device (%s) and %s (%s) give different embeddings of the test sentences: they differ by %g", who,
+                 own->field[CLI_FIELD_DEVICE], whose, wanted->field[CLI_FIELD_DEVICE], difference);
     return CLF_OK;
 }
 
@@ -221,7 +221,7 @@ clf_status cli_fingerprint_match(const char *path, const cli_fingerprint *of_fil
     char a[QUOTE_BYTES], b[QUOTE_BYTES];
     for (size_t i = 0; i < CLI_FIELD_COUNT; i++)
         if (cli_fields[i].binds && strcmp(of_file->field[i], now->field[i]) != 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its embeddings cannot be compared with this model's: %s was \"%s\", now it is \"%s\"", path,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its embeddings cannot be compared with this model's: %s was \"%s\" and is \"%s\" now", path,
                      cli_fields[i].name, quote(of_file->field[i], now->field[i], a), quote(now->field[i], of_file->field[i], b));
     return CLF_OK;
 }

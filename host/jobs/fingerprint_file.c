@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a fingerprint, beside the one that it tells of. */
+/* Reads and writes fingerprints, F.json beside F. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
     return st;
 }
 
-/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */
+/* Whether the file is a fingerprint, and not another file of that name. OUT_OF_MEMORY: unknown. */
 static clf_status is_fingerprint(const char *name, bool *out)
 {
     json_t *root;
@@ -78,7 +78,7 @@ static clf_status is_fingerprint(const char *name, bool *out)
     return CLF_OK;
 }
 
-/* Whether a fingerprint may be written there: over nothing, or over a fingerprint, also one that is cut or that somebody laid out anew. */
+/* Whether a fingerprint may be written there: nothing exists, or a fingerprint does, perhaps truncated or reformatted. */
 static clf_status check_own(const char *name)
 {
     bool is_one = true;
@@ -166,7 +166,7 @@ clf_status cli_fingerprint_beside(const char *path, char **out)
     return st;
 }
 
-/* The hash is of bytes, which a header can give another meaning. */
+/* The hash covers only the data, so the header is checked here: it could give the bytes another meaning. */
 static clf_status check_form(const char *path, const char *where, const clf_npy *npy, const cli_fingerprint *f)
 {
     const char *name = f->field[CLI_FIELD_QUANTIZED];
@@ -175,7 +175,7 @@ static clf_status check_form(const char *path, const char *where, const clf_npy 
         CLF_FAIL(CLF_FORMAT, "%s: quantization: expected no, int8, uint8, binary or ubinary, found \"%s\"", where, name);
     const clf_file_dtype want = cli_quantized_dtype(kind);
     if (npy->rank != 2 || !npy->contiguous || npy->swapped || npy->dtype != want)
-        CLF_FAIL(CLF_FORMAT, "%s: expected rows of %s in C order, not turned, as they were written", path,
+        CLF_FAIL(CLF_FORMAT, "%s: expected rows of %s in C order, as embed wrote them", path,
                  want == CLF_FILE_F32  ? "float32"
                  : want == CLF_FILE_U8 ? "uint8"
                                        : "int8");
@@ -189,9 +189,9 @@ static clf_status check_file(const char *path, const char *where, const clf_npy 
     CLF_TRY(check_form(path, where, npy, f));
     clfi_hash(npy->data, npy->count * clfi_file_dtype_bytes(npy->dtype), hash);
     if (rows != f->rows)
-        CLF_FAIL(CLF_FORMAT, "%s: tells of %lld rows, %s has %lld", where, (long long)f->rows, path, (long long)rows);
+        CLF_FAIL(CLF_FORMAT, "%s: describes %lld rows, %s has %lld", where, (long long)f->rows, path, (long long)rows);
     if (strcmp(hash, f->data) != 0)
-        CLF_FAIL(CLF_FORMAT, "%s: tells of other numbers (hash %s) than %s holds (%s)", where, f->data, path, hash);
+        CLF_FAIL(CLF_FORMAT, "%s: describes other numbers (hash %s) than %s holds (%s)", where, f->data, path, hash);
     return CLF_OK;
 }
 

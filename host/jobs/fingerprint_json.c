@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fingerprints as JSON. */
+/* Writes fingerprints as JSON and reads them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

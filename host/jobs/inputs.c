@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of a command. */
+/* Reads the texts of a command from arguments, files or standard input. */
 #include "jobs/inputs.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
 {
     cli_inputs *inputs;
     if (argument_count == 0 && !file)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "no texts: give them as arguments, by --file F, or - for standard input");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "no texts (give them as arguments, by --file F, or - for standard input)");
     CLF_TRY(clfi_alloc(1, sizeof *inputs, "inputs", &inputs));
     inputs->unit = "line";
     inputs->arguments = arguments;
@@ -130,7 +130,7 @@ clf_status cli_inputs_open_after_model(const cli_command *command, char **positi
     if (count == 0)
         return cli_refuse(command, "no model directory");
     if (count == 1 && !file)
-        return cli_refuse(command, "no texts behind the model directory \"%s\"", positional[0]);
+        return cli_refuse(command, "no texts after the model directory \"%s\"", positional[0]);
     return cli_inputs_open(positional + 1, count - 1, file, out);
 }
 
@@ -170,7 +170,7 @@ static bool is_blank(const char *data, size_t size)
     return true;
 }
 
-/* The same, unless the caller passes it over. */
+/* The same, unless the caller skips the text. */
 static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, clf_text object)
 {
     bool is_taken = !inputs->skips_blank || !is_blank(data, size);
@@ -187,7 +187,7 @@ static clf_status add_pair(cli_inputs *inputs, clf_text first, clf_text second)
     return clfi_str_append(&inputs->bytes, second.data, second.size);
 }
 
-/* The next of those in memory. */
+/* The next text in memory. */
 static clf_status add_given(cli_inputs *inputs)
 {
     const clf_text_pair pair = *inputs->given++;
@@ -197,14 +197,13 @@ static clf_status add_given(cli_inputs *inputs)
     return CLF_OK;
 }
 
-/* The reader has put U+FFFD in the place of half a surrogate pair. */
+/* The JSON reader replaced half of a surrogate pair by U+FFFD. */
 static clf_status check_whole(const cli_inputs *inputs, size_t length, const char *where, const json_t *text)
 {
     static const char replaced[] = "\xef\xbf\xbd";
     if (memmem(json_string_value(text), json_string_length(text), replaced, strlen(replaced)) &&
         clfi_json_has_lone_surrogate(inputs->line.data, length))
-        CLF_FAIL(CLF_FORMAT, "%s: half a surrogate pair (\\ud800 to \\udfff) stands for no character: expected both halves, or none",
-                 where);
+        CLF_FAIL(CLF_FORMAT, "%s: half of a surrogate pair (\\ud800 to \\udfff): expected both halves", where);
     return CLF_OK;
 }
 
@@ -291,13 +290,13 @@ static clf_status fill_window(cli_inputs *inputs)
     return CLF_OK;
 }
 
-/* A file without a text is no error, but hardly what was meant. Who meets the texts itself says what their absence means. */
+/* Warns of a file without texts: it is not an error, but probably a mistake. Callers that receive the texts themselves report it. */
 static void tell_emptiness(cli_inputs *inputs)
 {
     if (inputs->windows > 0 || inputs->given_total > 0 || inputs->meets || inputs->tells_nothing || !inputs->name)
         return;
     cli_line_clear();
-    fprintf(stderr, "clformer: %s holds no text\n", inputs->name);
+    fprintf(stderr, "clformer: %s is empty: expected one text per line\n", inputs->name);
     inputs->tells_nothing = true;
 }
 
@@ -341,7 +340,7 @@ double cli_inputs_passed_share(const cli_inputs *inputs)
     return inputs->file_bytes ? (double)inputs->passed_bytes / ((double)inputs->file_bytes + inputs->argument_total) : 0;
 }
 
-/* Lines of a regular file, read once more. SIZE_MAX: not to be told. */
+/* Counts the lines of a regular file by reading it once more. SIZE_MAX: unknown. */
 static size_t count_lines(const char *path)
 {
     char bytes[1 << 16];
@@ -357,7 +356,7 @@ static size_t count_lines(const char *path)
     return is_whole ? lines + 1 : SIZE_MAX;
 }
 
-/* SIZE_MAX: nobody knows, as of standard input. */
+/* SIZE_MAX: unknown, as for standard input. */
 static size_t count_texts(const cli_inputs *inputs)
 {
     for (int i = 0; i < inputs->argument_count; i++)

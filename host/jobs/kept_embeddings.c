@@ -58,7 +58,7 @@ static const float *row_of(const kept *k, const kept_file *file, const source *s
     return (s->is_fresh ? k->fresh : file->index.rows) + s->row * k->width;
 }
 
-/* Each text of the corpus passes here; those that have a row already need no embedding. */
+/* Called for each text of the corpus: texts that have a row already are not embedded. */
 static clf_status meet(void *user, const cli_met_text *met, bool *out_taken)
 {
     kept *k = user;
@@ -119,7 +119,7 @@ static clf_status write_file(kept *k, const kept_file *file, bool is_finished)
     return st;
 }
 
-/* Whether the finished index would be the one that is there. */
+/* Whether the finished index would be the same as the existing one. */
 static bool is_unchanged(const kept *k, const kept_file *file)
 {
     const clf_str *before = &file->index.before.texts;
@@ -136,7 +136,7 @@ static void save(kept *k, kept_file *file, bool is_finished)
         return;
     cli_line_clear();
     if (st == CLF_OK) {
-        fprintf(stderr, "clformer: what %s holds is kept in %s from now on: the former can be removed, with its .json\n",
+        fprintf(stderr, "clformer: the embeddings in %s are now kept in %s (the former file and its .json can be removed)\n",
                 file->index.earlier, file->index.path);
         return;
     }
@@ -144,7 +144,7 @@ static void save(kept *k, kept_file *file, bool is_finished)
     file->index.may_write = false;
 }
 
-/* The indexes of all files that got rows since the last time. */
+/* Writes the indexes of all files that got rows since the last time. */
 static void save_unfinished(kept *k)
 {
     const uint64_t start = clfi_now_ns();
@@ -161,7 +161,7 @@ static void save_unfinished(kept *k)
     k->saved = k->fresh_count;
     k->saved_ns = clfi_now_ns();
     k->saving_ns = k->saved_ns - start;
-    cli_interrupts_say("no hits were printed; %zu new %s kept: the same search goes on", k->saved,
+    cli_interrupts_say("no hits were printed; %zu new %s kept: the same search continues", k->saved,
                        clfi_plural(k->saved, "embedding is", "embeddings are"));
 }
 
@@ -202,7 +202,7 @@ static bool is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The canaries that all indexes get: those of one that serves, or where one begins anew, those of this device. */
+/* The canaries for all indexes: those of an index that is still valid, or if one starts over, those of this device. */
 static clf_status take_canaries(kept *k)
 {
     const cli_fingerprint *before = NULL;

@@ -176,7 +176,7 @@ clf_status cli_kept_index_open(const char *path, bool is_file, const char *corpu
     if (st != CLF_OK)
         fprintf(stderr, "clformer: %s; %s\n", clf_last_error(), index->may_write ? "it is made again" : "the embeddings are not kept");
     else
-        fprintf(stderr, "clformer: %s was not made by search: it is not used, and not replaced\n", index->path);
+        fprintf(stderr, "clformer: %s was not made by search, so it is neither used nor replaced\n", index->path);
     return CLF_OK;
 }
 

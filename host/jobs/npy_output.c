@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy files that are nobody's embeddings. */
+/* Writes NumPy files that need no fingerprint. */
 #include "jobs/npy_output.h"
 
 #include <stdlib.h>

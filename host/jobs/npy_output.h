@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy files that are nobody's embeddings: what tells of embeddings that stood under the same name before goes with them. */
+/* Writes NumPy files that are not embeddings. The fingerprint of embeddings that had the same name before is removed. */
 #ifndef CLFI_JOBS_NPY_OUTPUT_H
 #define CLFI_JOBS_NPY_OUTPUT_H
 

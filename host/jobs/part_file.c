@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Part files. */
+/* Reads and writes part files, which keep windows of embeddings until all are done. */
 #include "jobs/part_file.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     return cli_fingerprint_parse(made_by, where, &out->made_by);
 }
 
-/* Gives the complete file its name where nobody has it yet. */
+/* Renames the complete file, unless a file of that name exists. */
 static clf_status name_first(clf_atomic_file *file, const char *path)
 {
     if (linkat(AT_FDCWD, file->temporary, AT_FDCWD, path, 0) == 0 || errno == EEXIST)
@@ -201,7 +201,7 @@ static clf_status write_all(const cli_part *part, const void *data, size_t size,
     return CLF_OK;
 }
 
-/* *out_whole false: the file ends before. */
+/* *out_whole false: the file ends too early. */
 static clf_status read_all(const cli_part *part, void *data, size_t size, uint64_t at, bool *out_whole)
 {
     *out_whole = true;
@@ -317,13 +317,13 @@ clf_status cli_part_next(cli_part *part, float **rows, size_t *capacity, cli_emb
 
 /* ---- Opening ---- */
 
-/* Whether it begins as every part file does, however short it is. */
+/* Whether the file begins like a part file, even if it is truncated. */
 static clf_status check_beginning(const cli_part *part)
 {
     bool is_own;
     CLF_TRY(clfi_file_begins(part->descriptor, part->path, "{\"schema\":\"clformer-part\"", &is_own));
     if (!is_own)
-        CLF_FAIL(CLF_FORMAT, "%s: not a part file of this program; it is left as it is", part->path);
+        CLF_FAIL(CLF_FORMAT, "%s: not made by clformer, so it is not replaced (move it, or choose another place)", part->path);
     return CLF_OK;
 }
 
@@ -350,7 +350,7 @@ static clf_status read_header(cli_part *part, bool *out_torn)
     CLF_GOTO(clfi_json_parse(text, (size_t)(newline - text), part->path, &root));
     CLF_GOTO(read_job(root, part->path, &part->job));
     if (part->job.made_by.width > MOST_WIDTH)
-        st = clfi_fail(CLF_FORMAT, "%s: vectors of %zu numbers", part->path, part->job.made_by.width);
+        st = clfi_fail(CLF_FORMAT, "%s: expected vectors of 1 number or more, found %zu", part->path, part->job.made_by.width);
 done:
     json_decref(root);
     free(text);
@@ -375,7 +375,7 @@ void cli_part_rewind(cli_part *part)
     part->windows = part->rows = 0;
 }
 
-/* Passes over all records that are whole. */
+/* Skips all complete records. */
 static clf_status recover(cli_part *part)
 {
     float *rows = NULL;
@@ -389,13 +389,13 @@ static clf_status recover(cli_part *part)
     return st;
 }
 
-/* A file of its own under that name: a link leads to what is another's, a pipe would block. */
+/* Opens only a regular file of that name: a link could lead to a foreign file, and a pipe would block. */
 static clf_status open_file(cli_part *part, int flags, struct stat *out)
 {
     struct stat info, named;
     part->descriptor = open(part->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
     if (part->descriptor < 0 && errno == ELOOP && lstat(part->path, &info) == 0 && S_ISLNK(info.st_mode))
-        CLF_FAIL(CLF_IO, "%s: a link; expected a part file or nothing", part->path);
+        CLF_FAIL(CLF_IO, "%s: a link: expected a part file or nothing", part->path);
     if (part->descriptor < 0)
         return clfi_fail_errno("open", part->path);
     if (fstat(part->descriptor, &info) != 0)
@@ -408,7 +408,7 @@ static clf_status open_file(cli_part *part, int flags, struct stat *out)
     if (flock(part->descriptor, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? clfi_fail(CLF_IO, "%s: another process writes it", part->path) : CLF_OK; /* not all can lock */
     if (stat(part->path, &named) != 0 || named.st_dev != info.st_dev || named.st_ino != info.st_ino)
-        CLF_FAIL(CLF_IO, "%s: another process ended with it just now", part->path);
+        CLF_FAIL(CLF_IO, "%s: another process finished it just now", part->path);
     return CLF_OK;
 }
 
@@ -442,7 +442,7 @@ clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device
 {
     CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
     if (part->job.shard != job->shard)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: is of shard %zu, expected shard %zu", part->path, part->job.shard, job->shard);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: shard %zu, expected shard %zu", part->path, part->job.shard, job->shard);
     return recover(part);
 }
 

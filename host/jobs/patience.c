@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's patience. */
+/* Time limits of the program for its own processes. */
 #include "jobs/patience.h"
 
 const cli_limits cli_patience = {.open = 5, .move = 30, .stalled = 2, .told = 60, .lost = 1800, .listing = 15, .listing_of_ranks = 60};

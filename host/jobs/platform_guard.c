@@ -43,21 +43,21 @@ static void start_again(int number)
     raise(number);
 }
 
-/* The second time: no driver crashes while it is loaded, but one does with its device. */
+/* Handles a second crash: no driver crashes while it is loaded, but one crashes with its device. */
 static void tell_crash(int number)
 {
-    static const char text[] = "clformer: an OpenCL driver crashes while its device is opened; clformer devices names the drivers, and "
-                               "OCL_ICD_VENDORS=FILE.icd loads one alone\n";
+    static const char text[] = "clformer: an OpenCL driver crashed while its device was opened (clformer devices lists the drivers; "
+                               "OCL_ICD_VENDORS=FILE.icd loads only one)\n";
     const ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     raise(number); /* the handler is gone: it ends the program when this one returns */
 }
 
-/* A driver that calls exit while it is loaded. */
+/* Handles a driver that calls exit while it is loaded. */
 static void tell_exit(void)
 {
-    static const char text[] = "clformer: an OpenCL driver ends the program while its device is opened; clformer devices names the "
-                               "drivers\n";
+    static const char text[] =
+        "clformer: an OpenCL driver ended the program while its device was opened (clformer devices lists the drivers)\n";
     if (!is_armed || getpid() != armed_by) /* a process that the driver forked */
         return;
     if (!stays)

@@ -46,7 +46,7 @@ static void read_library(const char *path, char *out, int size)
         fclose(stream);
 }
 
-/* Loaders pass over a library that they cannot load without a word. user: two texts, the folder and the file. */
+/* Loaders silently skip a library that they cannot load. user: two texts, the folder and the file. */
 static void enumerate(int socket, const void *user)
 {
     const char *const *texts = user, *folder = texts[0], *path = texts[1];
@@ -123,7 +123,7 @@ static clf_status tell(const driver_file *file, clf_str *notes)
     if (WEXITSTATUS(file->result) == NOT_LOADED) {
         char library[PATH_MAX];
         read_library(file->path, library, sizeof library);
-        return clfi_str_appendf(notes, "%s: its library %s cannot be loaded (ldd tells what it lacks); left out\n", file->path, library);
+        return clfi_str_appendf(notes, "%s: its library %s cannot be loaded (ldd shows what it lacks); left out\n", file->path, library);
     }
     return clfi_str_appendf(notes, "%s: its library ends the program (status %d); left out\n", file->path, WEXITSTATUS(file->result));
 }

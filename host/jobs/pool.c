@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows of texts for the devices' processes. */
+/* Hands windows of texts to the devices' processes and collects their results. */
 #include "jobs/pool.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ clf_status cli_pool_open_model(cli_session *session, const char *directory)
     if (!devices)
         return cli_session_open_model(session, directory);
     if (session->trace)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--trace: a trace is of one device, found devices \"%s\"", devices);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--trace: expected one device, found \"%s\"", devices);
     CLF_TRY(start(session, devices, directory, &engine));
     return cli_session_describe_model(session, directory, engine);
 }
@@ -175,7 +175,7 @@ static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inp
     return CLF_OK;
 }
 
-/* In a unit of its own: long texts take longer. */
+/* The work of a window in units of its own, since long texts take longer. */
 static double work_of(const window_job *j)
 {
     enum { TEXT = 16 };
@@ -188,7 +188,7 @@ static double expected(const cli_pool_member *m, const window_job *j)
     return m->work > 0 ? m->seconds * work_of(j) / m->work : NAN;
 }
 
-/* The cli_pool_member failed with its texts, or is gone: another takes them. The last error is the reason. */
+/* Handles a member that failed with its texts or is gone: another member takes them. The last error is the reason. */
 static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
 {
     window_job *j = own_job(pool, m);
@@ -196,13 +196,13 @@ static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
     if (j) {
         j->workers--;
         if (++j->tries >= MOST_TRIES)
-            return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
+            return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, last", j->first + 1, j->first + j->count, j->tries);
     }
     if (cli_members_is_last(&pool->members, m))
         return clfi_fail_prefix(st, "the last device, %s", cli_member_name(m));
     cli_member_say_lost(m, !m->is_open  ? "it is left out"
-                           : !j         ? "another did its texts"
-                           : j->workers ? "another is at its texts"
+                           : !j         ? "another device did its texts"
+                           : j->workers ? "another device computes its texts"
                                         : "another takes its texts");
     return CLF_OK;
 }
@@ -226,8 +226,8 @@ static clf_status give(cli_pool *pool, cli_pool_member *m, uint64_t number, cons
     return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_child_lost(&m->worker, end)) : CLF_OK;
 }
 
-/* Whether `other`, which is free, would be done with what `m` is at long before it, as far as anybody can tell. Of a few texts, which cost
- * little, nobody waits to see whether a device that has done nothing yet only compiles kernels. */
+/* Whether `other`, which is free, would probably finish the window of `m` long before `m`. Small windows cost little, so they are repeated
+ * without waiting to see whether a new device is only compiling kernels. */
 static bool is_worth_a_second(const cli_pool_member *m, const window_job *j, const cli_pool_member *other, bool *out_stalled)
 {
     enum { FEW_TEXTS = 16 };
@@ -249,7 +249,7 @@ static clf_status give_second(cli_pool *pool, cli_pool_member *other, const cli_
             continue;
         if (is_stalled) {
             cli_line_clear();
-            fprintf(stderr, "clformer: device %s: no answer for %.1f s; another takes its texts as well\n", cli_member_name(m),
+            fprintf(stderr, "clformer: device %s: no answer for %.1f s; another device computes its texts too\n", cli_member_name(m),
                     cli_seconds_since(m->since_ns));
             m->is_told = true;
         }
@@ -275,7 +275,7 @@ static clf_status give_all(cli_pool *pool, const cli_pool_task *what, bool is_al
     return CLF_OK;
 }
 
-/* An answer that another has given before. */
+/* Handles an answer that another member has given before. */
 static clf_status pass_over(cli_pool *pool, cli_pool_member *m)
 {
     cli_pool_reply answer;
@@ -343,7 +343,7 @@ static clf_status check_patience(cli_pool *pool)
             CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", lost)));
         } else if (elapsed > told && !m->is_told) {
             cli_line_clear();
-            fprintf(stderr, "clformer: device %s: no answer for %.0f s; it may compile kernels, and is ended after %.0f min\n",
+            fprintf(stderr, "clformer: device %s: no answer for %.0f s; it may be compiling kernels, and is stopped after %.0f min\n",
                     cli_member_name(m), told, lost / 60);
             m->is_told = true;
         }
@@ -361,7 +361,7 @@ static clf_status wait_replies(cli_pool *pool, clf_embed_stats *stats)
     return check_patience(pool);
 }
 
-/* The oldest windows, as far as they are done, to the sink. */
+/* Passes the oldest windows to the sink, as far as they are done. */
 static clf_status deliver(cli_pool *pool, cli_progress *progress, cli_embedding_sink sink, void *user)
 {
     while (pool->used && job_of(pool, pool->first)->is_done) {

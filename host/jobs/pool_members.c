@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process per device: who takes part. */
+/* Starts a process for each device and tracks which of them take part. */
 #include "jobs/pool_members.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum { TICK_MS = 100 };
 static clf_status add_member(cli_pool_members *members, const char *device, size_t length)
 {
     if (members->count == CLI_MOST_DEVICES || length >= CLI_MEMBER_NAME_BYTES)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected at most %d devices, of names of at most %d bytes", CLI_MOST_DEVICES,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected at most %d devices, each with a name of at most %d bytes", CLI_MOST_DEVICES,
                  CLI_MEMBER_NAME_BYTES - 1);
     cli_pool_member *m = &members->at[members->count++];
     m->worker = (clfi_child)CLFI_CHILD_INIT;
@@ -191,7 +191,7 @@ clf_status cli_members_start(cli_pool_members *members, const cli_session *sessi
     const uint64_t start_ns = clfi_now_ns();
     double until = cli_patience.lost;
     if (!members->count)
-        CLF_FAIL(CLF_NOT_FOUND, "there is no device that can be used");
+        CLF_FAIL(CLF_NOT_FOUND, "no usable device");
     for (size_t i = 0; i < members->count; i++)
         CLF_TRY(fork_member(&members->at[i], session, directory));
     while (cli_members_count(members, cli_member_is_opening) && cli_seconds_since(start_ns) < until) {
@@ -208,7 +208,7 @@ clf_status cli_members_start(cli_pool_members *members, const cli_session *sessi
         CLF_FAIL(CLF_DEVICE, "no device has opened the model within %g s", cli_patience.lost);
     for (size_t i = 0; i < members->count; i++)
         if (cli_member_is_opening(&members->at[i]))
-            fprintf(stderr, "clformer: device %s: has not opened the model in %.0f s; it takes part once it has\n",
+            fprintf(stderr, "clformer: device %s: has not opened the model within %.0f s; it will join once it has\n",
                     cli_member_name(&members->at[i]), cli_seconds_since(start_ns));
     return CLF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quantized embeddings. */
+/* Quantizes embeddings to bytes or bits. */
 #include "jobs/quantize.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ clf_file_dtype cli_quantized_dtype(cli_quantization kind)
     return cli_quantize_is_signed(kind) ? CLF_FILE_I8 : CLF_FILE_U8;
 }
 
-/* Beyond it the steps would be infinite and every byte the least. */
+/* With a wider range the step would be infinite and every byte the smallest. */
 static clf_status check_range(const char *where, size_t feature, float least, float largest)
 {
     if (!isfinite(least) || !isfinite(largest) || least > largest)
@@ -66,7 +66,7 @@ static clf_status check_range(const char *where, size_t feature, float least, fl
 clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, float *ranges)
 {
     if (count < 2)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize: the ranges of %zu embedding%s cannot be told: expected two or more, or --ranges F.npy",
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize: %zu embedding%s: expected two or more to take the ranges from, or --ranges F.npy",
                  count, clfi_plural(count, "", "s"));
     memcpy(ranges, rows, width * sizeof *ranges);
     memcpy(ranges + width, rows, width * sizeof *ranges);
@@ -87,7 +87,7 @@ clf_status cli_quantize_read_ranges(const char *path, size_t width, float **out)
     clf_status st;
     CLF_TRY(clfi_npy_open(path, &npy));
     if (npy.rank != 2 || npy.dim[0] != 2 || npy.dim[1] != (int64_t)width)
-        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [2, %zu], the least and the largest of each feature", path, width));
+        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [2, %zu]: minimum and maximum of each feature", path, width));
     CLF_GOTO(clfi_alloc(2 * width, sizeof *ranges, "ranges", &ranges));
     CLF_GOTO(clfi_npy_read_f32(&npy, 0, 2 * width, ranges));
     for (size_t c = 0; c < width; c++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of MPI. */
+/* Shares the work of a command among the ranks of MPI. */
 #include "jobs/ranks.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static clf_status choose_of_list(cli_ranks *ranks, const char *list)
         list = strchr(list, ',') + 1;
     const int length = (int)strcspn(list, ",");
     if (length >= NAME_BYTES)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: a name of more than %d bytes", NAME_BYTES - 1);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected a name of at most %d bytes", NAME_BYTES - 1);
     snprintf(ranks->device, sizeof ranks->device, "%.*s", length, list);
     return CLF_OK;
 }
@@ -140,7 +140,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
         const int known = ranks->size;
         MPI_Finalize();
         free(ranks);
-        CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, MPI knows %d: another MPI than the one that this program was built with",
+        CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, but MPI reports %d: this program was built with another MPI",
                  cli_mpirun_size(), known);
     }
     MPI_Get_processor_name(ranks->host, &length);

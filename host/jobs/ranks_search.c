@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The best of all ranks. */
+/* Merges the best hits of all ranks of MPI. */
 #include "jobs/ranks_search.h"
 
 #ifndef CLF_HAVE_MPI

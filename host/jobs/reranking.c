@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reordering hits. */
+/* Reorders hits of a search by a cross-encoder. */
 #include "jobs/reranking.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores on the device. */
+/* Computes scores of queries and a corpus on the device. */
 #include "jobs/scores.h"
 
 #include <stdlib.h>

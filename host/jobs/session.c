@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device session of a command. */
+/* Opens the device and the model of a command, and prints its statistics. */
 #include "jobs/session.h"
 
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include "jobs/device_listing.h"
 #include "jobs/model_hash.h"
 #include "jobs/platform_guard.h"
+#include "jobs/precision_hint.h"
 #include "jobs/tokenizer_note.h"
 #include "model/directory_account.h"
 #include "model/memory_plan.h"
@@ -28,7 +29,7 @@ static void say_loss(void *user)
 {
     (void)user;
     cli_line_end();
-    fprintf(stderr, "clformer: device lost: %s; it was opened again, and what was lost is computed once more\n", clf_last_error());
+    fprintf(stderr, "clformer: device lost: %s; it was opened again, and the lost work is repeated\n", clf_last_error());
 }
 
 clf_status cli_session_open(cli_session *session)
@@ -50,6 +51,7 @@ clf_status cli_session_open(cli_session *session)
         return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
     session->context->on_loss = say_loss;
+    cli_precision_hint(session->context);
     cli_progress_watch_builds(session->context);
     return CLF_OK;
 }
@@ -88,8 +90,8 @@ static void account_note(const char *path)
         is_told = true;
         cli_line_clear();
         for (size_t i = 0; i < json_array_size(account.unknown); i++)
-            fprintf(stderr, "clformer: %s: %s: an unknown key, which is not followed (the result may be another one than it asks for)\n",
-                    path, json_string_value(json_array_get(account.unknown, i)));
+            fprintf(stderr, "clformer: %s: %s: unknown key ignored (results may differ from those that it asks for)\n", path,
+                    json_string_value(json_array_get(account.unknown, i)));
     }
     clfi_directory_account_clear(&account);
 }
@@ -121,7 +123,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
-        CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
+        CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: expected a head with 1 label, found %zu", session->reranker_directory, labels);
     if (session->model->has_weights) {
         CLF_TRY(clf_session_create(session->model, NULL, &session->work));
         session->scoring = session->work;

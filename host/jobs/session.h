@@ -42,16 +42,14 @@ typedef struct cli_session {
 #define CLI_SESSION_OPTIONS(s) CLI_SESSION_OPTIONS_OF(s, "index, platform:device, part of a name, cpu or gpu (see clformer devices)")
 
 /* The same for a command that jobs/pool.h spreads over devices. */
-#define CLI_POOL_SESSION_OPTIONS(s) \
-    CLI_SESSION_OPTIONS_OF(         \
-        s,                          \
-        "index, platform:device, part of a name, cpu or gpu (see clformer devices); several with commas between, or all: a process each")
+#define CLI_POOL_SESSION_OPTIONS(s)                                                                                                      \
+    CLI_SESSION_OPTIONS_OF(s, "index, platform:device, part of a name, cpu or gpu (see clformer devices); several separated by commas, " \
+                              "or all: one process for each device")
 
 #define CLI_SESSION_OPTIONS_OF(s, which)                                                                                  \
-    {"device", 'd', "D", which, CLI_TEXT, &(s).device},                                                                   \
-        CLI_BACKGROUND_OPTION((s).background),                                                                            \
+    {"device", 'd', "D", which, CLI_TEXT, &(s).device}, CLI_BACKGROUND_OPTION((s).background),                            \
         {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                        \
-        {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},              \
+        {"no-tuned", 0, NULL, "ignore the choices that clformer tune keeps for this device", CLI_FLAG, &(s).no_tuned},    \
         {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},              \
         {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats}, \
     {                                                                                                                     \
@@ -59,15 +57,15 @@ typedef struct cli_session {
     }
 
 /* Options of commands that open a model. */
-#define CLI_MODEL_OPTIONS(s)                                                                                                         \
-    {                                                                                                                                \
-        "weights", 0, "stored|f16", "matrices on the device: as the model has them, or rounded to float16", CLI_CHOICE, &(s).weights \
+#define CLI_MODEL_OPTIONS(s)                                                                                                           \
+    {                                                                                                                                  \
+        "weights", 0, "stored|f16", "type of matrices on the device: as in the model, or rounded to float16", CLI_CHOICE, &(s).weights \
     }
 
 /* Options of commands that keep keys and values. */
-#define CLI_CACHE_OPTIONS(s)                                                                          \
-    {                                                                                                 \
-        "cache", 0, "f32|f16|q8_0", "keys and values of tokens on the device", CLI_CHOICE, &(s).cache \
+#define CLI_CACHE_OPTIONS(s)                                                                        \
+    {                                                                                               \
+        "cache", 0, "f32|f16|q8_0", "type of keys and values on the device", CLI_CHOICE, &(s).cache \
     }
 
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shards of a file of texts. */
+/* Embeds one shard of a file of texts into a part file. */
 #include "jobs/shards.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static clf_status keep(void *user, const cli_embedded *window)
     cli_part *part = run->part;
     CLF_TRY(cli_inputs_check_stays(run->inputs));
     CLF_TRY(cli_part_append(part, window));
-    cli_interrupts_say("%llu %s kept in %s: the same command goes on", (unsigned long long)part->rows,
+    cli_interrupts_say("%llu %s kept in %s: the same command continues", (unsigned long long)part->rows,
                        clfi_plural(part->rows, "embedding is", "embeddings are"), part->path);
     return CLF_OK;
 }
@@ -117,7 +117,7 @@ static clf_status find_done(const char *done_path, const char *path, const cli_j
     if (*out)
         return CLF_OK;
     cli_line_clear();
-    fprintf(stderr, "clformer: %s: is not whole; %s\n", done_path, is_torn ? "the shard begins anew" : "what of it is sound is kept");
+    fprintf(stderr, "clformer: %s: incomplete; %s\n", done_path, is_torn ? "the shard starts over" : "its undamaged records are kept");
     return rename(done_path, path) == 0 ? CLF_OK : clfi_fail_errno("rename to", path);
 }
 

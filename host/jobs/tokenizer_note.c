@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The note on tokenizers of old GGUF files. */
+/* Prints a note on the tokenizers of old GGUF files. */
 #include "jobs/tokenizer_note.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ void cli_tokenizer_note(const clf_tokenizer *tokenizer, const char *path)
     is_told = true;
     cli_line_clear();
     fprintf(stderr,
-            "clformer: %s: no " CLFI_GGUF_TOKEN_PRE ": texts are cut as \"" CLFI_VOCABULARY_CUT_DEFAULT
-            "\", perhaps not as the model learned it (a newer converter writes the key)\n",
+            "clformer: %s: " CLFI_GGUF_TOKEN_PRE " is missing: texts are split as \"" CLFI_VOCABULARY_CUT_DEFAULT
+            "\", which may differ from the model's training (convert the model again)\n",
             path);
 }

@@ -24,36 +24,58 @@ void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
     clfi_spec_text(spec, "EMPTY_ROWS", policies[call->empty_rows]);
 }
 
-static void arg_rows(clf_launch *launch, const clf_view *view, int head_axis, int row_axis)
+/* The same structs as in cl/shared/attention_arguments.cl. */
+typedef struct attention_rows {
+    cl_long offset;
+    cl_int head_stride, stride;
+} attention_rows;
+
+typedef struct attention_layout {
+    attention_rows q, k, v, out, key_mask, lengths, bias;
+    cl_int bias_reach, window, heads_per_key_head;
+    cl_float scale;
+} attention_layout;
+
+/* An axis of -1 has a stride of 0. */
+static attention_rows rows_of(clf_launch *launch, const clf_view *view, int head_axis, int row_axis)
 {
-    clfi_arg_view(launch, view);
-    clfi_arg_int(launch, view->stride[head_axis]);
-    clfi_arg_int(launch, view->stride[row_axis]);
+    const int64_t head = head_axis < 0 ? 0 : view->stride[head_axis], row = row_axis < 0 ? 0 : view->stride[row_axis];
+    if (launch->status == CLF_OK && (head != (cl_int)head || row != (cl_int)row))
+        launch->status =
+            clfi_fail(CLF_UNSUPPORTED, "attention: strides of %lld and %lld elements, more than 32 bits", (long long)head, (long long)row);
+    return (attention_rows){view->offset, (cl_int)head, (cl_int)row};
 }
 
 void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call)
 {
+    attention_layout layout = {
+        .q = rows_of(launch, call->q, 0, 1),
+        .k = rows_of(launch, call->k, 0, 1),
+        .v = rows_of(launch, call->v, 0, 1),
+        .out = rows_of(launch, call->out, 1, 0),
+        .window = call->window,
+        .heads_per_key_head = (cl_int)(call->q->dim[0] / call->k->dim[0]),
+        .scale = call->scale,
+    };
+    if (call->key_mask)
+        layout.key_mask = rows_of(launch, call->key_mask, -1, 0);
+    if (call->lengths)
+        layout.lengths = rows_of(launch, call->lengths, -1, 0);
+    if (call->bias) {
+        layout.bias = rows_of(launch, call->bias, 0, -1);
+        layout.bias_reach = (cl_int)(call->bias->dim[1] / 2);
+    }
     clfi_arg_buffer(launch, call->tiles);
-    clfi_arg_int(launch, call->q->dim[0] / call->k->dim[0]);
-    clfi_arg_float(launch, call->scale);
-    arg_rows(launch, call->q, 0, 1);
-    arg_rows(launch, call->k, 0, 1);
-    arg_rows(launch, call->v, 0, 1);
-    arg_rows(launch, call->out, 1, 0);
+    clfi_arg_buffer(launch, call->q->buffer);
+    clfi_arg_buffer(launch, call->k->buffer);
+    clfi_arg_buffer(launch, call->v->buffer);
+    clfi_arg_buffer(launch, call->out->buffer);
     /* An absent mask still needs a buffer: some drivers refuse null pointers. Its macro keeps the kernel from reading it. */
-    const clf_view *key_mask = call->key_mask ? call->key_mask : call->q;
-    const clf_view *lengths = call->lengths ? call->lengths : call->q;
-    clfi_arg_buffer(launch, key_mask->buffer);
-    clfi_arg_long(launch, call->key_mask ? key_mask->offset : 0);
-    clfi_arg_int(launch, call->key_mask ? key_mask->stride[0] : 0);
-    clfi_arg_buffer(launch, lengths->buffer);
-    clfi_arg_long(launch, call->lengths ? lengths->offset : 0);
-    clfi_arg_int(launch, call->lengths ? lengths->stride[0] : 0);
+    clfi_arg_buffer(launch, (call->key_mask ? call->key_mask : call->q)->buffer);
+    clfi_arg_buffer(launch, (call->lengths ? call->lengths : call->q)->buffer);
+    clfi_arg_buffer(launch, (call->bias ? call->bias : call->q)->buffer);
+    clfi_arg_bytes(launch, &layout, sizeof layout);
     clfi_arg_keep(launch, call->keep, call->q);
-    clfi_arg_int(launch, call->window);
-    clfi_arg_view(launch, call->bias ? call->bias : call->q);
-    clfi_arg_int(launch, call->bias ? call->bias->stride[0] : 0);
-    clfi_arg_int(launch, call->bias ? call->bias->dim[1] / 2 : 0);
 }
 
 void clfi_attention_work(clf_launch *launch, const clf_attention_call *call)

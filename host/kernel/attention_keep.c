@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing masks into bits, and handing them to kernels. */
+/* Launches the packing of masks into bits, and passes them to kernels. */
 #include "kernel/attention_keep.h"
 
 #include "kernel/axes.h"

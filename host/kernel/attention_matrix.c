@@ -106,7 +106,7 @@ static int64_t iterations(const clf_context *context, const clf_attention_call *
     return (call->max_keys / by->key_block + 1) * block + wide * (1 + call->max_keys);
 }
 
-/* No product was seen on hardware yet: the engines run where they are asked for by name. */
+/* No hardware has run these products yet, so the engines run only if they are forced by name. */
 static bool supports(const clf_context *context, const clf_attention_call *call, int numbers)
 {
     if (context->device.caps.matrix_unit == CLFI_MATRIX_NONE || !strstr(context->engines, "attention=matrix") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the steps of attention. */
+/* Launches the steps of attention that are not matrix products. */
 #include "kernel/attention_steps.h"
 
 #include "kernel/axes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging the axes of several strided operands. */
+/* Merges the axes of several strided operands. */
 #include "kernel/axes.h"
 
 void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching attention of single queries to cached keys. */
+/* Launches attention of single queries to cached keys. */
 #include "kernel/cached_attention.h"
 
 #include "kernel/loops.h"
@@ -272,7 +272,7 @@ static clf_kernel_spec group_spec(const clf_context *context, const char *kernel
     clfi_spec_int(&spec, "LANES", group_of(context));
     clfi_spec_int(&spec, "IS_SPLIT", parts > 1);
     clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(args->k));
-    clfi_spec_int(&spec, "HAS_SUBGROUPS", clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    clfi_spec_int(&spec, "SUBGROUPS", clfi_probe_subgroups(context, CLFI_PROBE_ROW_SUMS, group_of(context)));
     clfi_spec_text(&spec, "OFFSET_T", is_near(args->v) ? "uint" : "ulong");
     return spec;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the product or the sum of two dense arrays. */
+/* Launches the product or the sum of two dense arrays. */
 #include "kernel/combine.h"
 
 enum { CHUNK = 256, GROUP = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching embedding lookups. */
+/* Launches embedding lookups. */
 #include "kernel/embedding.h"
 
 #include <limits.h>

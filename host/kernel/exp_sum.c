@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the sums of weights. */
+/* Launches the sums of exponentials of rows. */
 #include "kernel/exp_sum.h"
 
 /* Work-items that share a row: a vocabulary is long, and few rows are under way. */

@@ -78,7 +78,6 @@ bool clfi_gemm_tiled_half_supports(const clf_context *context, const void *args)
 clf_status clfi_gemm_tiled_half_run(clf_context *context, const void *args);
 bool clfi_gemm_matrix_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_run(clf_context *context, const void *args);
-bool clfi_gemm_matrix_split_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_split_run(clf_context *context, const void *args);
 /* The rows of the fewest tiles that fill the device against a weight of n columns: from there on an item of `tiled` has its largest
  * results. 0: never. */

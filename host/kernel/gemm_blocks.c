@@ -33,7 +33,7 @@ clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_view *fr
     const size_t bytes = (size_t)(from->dim[0] * weight->row_stride);
     cl_int code = CL_SUCCESS;
     if (from->stride[0] != weight->row_stride)
-        CLF_FAIL(CLF_INTERNAL, "linear: rows of blocks that do not follow one another");
+        CLF_FAIL(CLF_INTERNAL, "linear: rows of blocks: expected adjacent rows");
     if (bytes)
         code = clEnqueueCopyBuffer(context->queue, from->buffer->memory, weight->buffer->memory, (size_t)from->offset,
                                    (size_t)(first * weight->row_stride), bytes, 0, NULL, NULL);

@@ -103,7 +103,7 @@ static bool is_applied(const clf_context *context, const clf_clblast_parameters 
     return is_same;
 }
 
-/* CLBlast looks programs up by device and not by parameters: those that it holds have to go. */
+/* CLBlast finds compiled programs by device and not by parameters, so its programs must be cleared. */
 static void apply_parameters(clf_context *context, blas_state *state)
 {
     clf_clblast_parameters *record = find_applied(context, true);
@@ -114,7 +114,7 @@ static void apply_parameters(clf_context *context, blas_state *state)
         const CLBlastStatusCode code = CLBlastOverrideParameters(context->device.id, kernel->name, CLBlastPrecisionSingle, kernel->count,
                                                                  (const char **)kernel->parameters, state->parameters->value[at]);
         if (code != CLBlastSuccess)
-            clfi_log(context, CLF_LOG_ERROR, "CLBlast refuses the tuned parameters of %s: status %d", kernel->name, (int)code);
+            clfi_log(context, CLF_LOG_ERROR, "CLBlast refused the tuned parameters of %s: status %d", kernel->name, (int)code);
     }
     CLBlastClearCache();
     if (record)
@@ -123,7 +123,7 @@ static void apply_parameters(clf_context *context, blas_state *state)
         state->parameters = NULL;
 }
 
-/* Holds the lock for reading afterwards. A context without tuned parameters takes what is there: CLBlast cannot tell what it had before. */
+/* Holds the lock for reading afterwards. A context without tuned parameters uses the current ones: CLBlast cannot restore its own. */
 static void lock_parameters(clf_context *context, blas_state *state)
 {
     pthread_rwlock_rdlock(&parameters_lock);

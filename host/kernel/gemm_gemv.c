@@ -96,7 +96,7 @@ clf_status clfi_gemm_gemv_run(clf_context *context, const void *call)
     clfi_spec_int(&spec, "COLUMNS", columns);
     clfi_spec_int(&spec, "SUMS", rows * columns);
     clfi_spec_int(&spec, "WG", group);
-    clfi_spec_int(&spec, "HAS_SUBGROUPS", is_dot && clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    clfi_spec_int(&spec, "SUBGROUPS", is_dot ? clfi_probe_subgroups(context, CLFI_PROBE_GROUP_SUMS, group) : 0);
     clfi_spec_text(&spec, "A_READS", is_dot ? a_reads : "ELEMENTS");
     clfi_spec_text(&spec, "B_READS", is_dot ? b_reads : "ELEMENTS");
     clf_launch launch = clfi_launch(context, &spec);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engines on a GPU's matrix unit: `matrix` multiplies numbers of 16 bits, `matrix_split` sums of two of them. Any strides and storage
  * types; quantised weights as they are stored. */
-#include <string.h>
-
 #include "kernel/gemm_common.h"
 #include "kernel/weight_rows.h"
 
@@ -140,25 +138,9 @@ static clf_tile split_standard(const clf_context *context, const clf_tile *tile)
 const clf_tiling clfi_gemm_matrix_tiling = {plain.parameters, CLFI_TILE_PARAMETERS, plain_fits, plain_standard};
 const clf_tiling clfi_gemm_matrix_split_tiling = {split.parameters, CLFI_TILE_PARAMETERS, split_fits, split_standard};
 
-/* A unit that nobody saw multiply runs where it is asked for by name. */
-static bool is_wanted(const clf_context *context)
-{
-    return clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified || strstr(context->engines, "gemm=matrix");
-}
-
-static bool supports(const clf_context *context, const clf_gemm_args *args)
-{
-    return context->device.caps.matrix_unit != CLFI_MATRIX_NONE && is_wanted(context) && !args->gate;
-}
-
 bool clfi_gemm_matrix_supports(const clf_context *context, const void *args)
 {
-    return supports(context, args);
-}
-
-bool clfi_gemm_matrix_split_supports(const clf_context *context, const void *args)
-{
-    return supports(context, args);
+    return context->device.caps.matrix_unit != CLFI_MATRIX_NONE && !((const clf_gemm_args *)args)->gate;
 }
 
 /* Numbers of 16 bits for an element of that type. */

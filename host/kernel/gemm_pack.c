@@ -38,7 +38,7 @@ typedef struct pack_source {
     int64_t batch[CLFI_GEMM_MAX_BATCH], batch_stride[CLFI_GEMM_MAX_BATCH];
 } pack_source;
 
-/* A size of work-groups that is known without a rehearsal: the compiling process makes the machine code for it. */
+/* States the size of work-groups without a rehearsal, so that the compiling process makes machine code for it. */
 static void know_local(clf_kernel_spec *spec, size_t items)
 {
     spec->local[0] = items;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the copy of keys and values into a cache. */
+/* Launches the copy of keys and values into a cache. */
 #include "kernel/kv_cache.h"
 
 enum { GROUP = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching log-softmax. */
+/* Launches log-softmax. */
 #include "kernel/log_softmax.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching pooling. */
+/* Launches pooling. */
 #include "kernel/pooling.h"
 
 #include <limits.h>

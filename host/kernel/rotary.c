@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching rotary positions. */
+/* Launches rotary positions. */
 #include "kernel/rotary.h"
 
 enum { GROUP = 32 };

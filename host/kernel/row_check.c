@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the check of rows. */
+/* Launches the check of rows for numbers that are not finite. */
 #include "kernel/row_check.h"
 
 enum { GROUP = 64 };

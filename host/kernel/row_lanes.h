@@ -30,12 +30,12 @@ static inline clf_row_lanes clfi_row_lanes(const clf_context *context, int64_t l
     return clfi_row_lanes_of(length, CLFI_ROW_GROUP_MIN, is_small ? CLFI_ROW_GROUP_MIN : CLFI_ROW_GROUP);
 }
 
-/* WG, LANES and HAS_SUBGROUPS of row_sum.cl. */
+/* WG, LANES and SUBGROUPS of row_sum.cl. */
 static inline void clfi_spec_row_lanes(clf_context *context, clf_kernel_spec *spec, const clf_row_lanes *l)
 {
     clfi_spec_int(spec, "WG", l->group);
     clfi_spec_int(spec, "LANES", l->lanes);
-    clfi_spec_int(spec, "HAS_SUBGROUPS", l->lanes == l->group && clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    clfi_spec_int(spec, "SUBGROUPS", l->lanes == l->group ? clfi_probe_subgroups(context, CLFI_PROBE_ROW_SUMS, l->group) : 0);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the steps of a search. */
+/* Launches the steps of a search. */
 #include "kernel/search.h"
 
 enum { GROUP = 64, RUN = 16 };

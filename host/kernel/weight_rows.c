@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching rows of quantised blocks as numbers. */
+/* Launches the lookup of rows of quantised blocks as floats. */
 #include "kernel/weight_rows.h"
 
 enum { ITEM_COLUMNS = 32, GROUP = 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* adapter_config.json: keys by what they do, and patterns of modules. */
+/* Reads adapter_config.json: sorts its keys by their effect, and matches its patterns of modules. */
 #include "model/adapter_config.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static clf_status check_key(const char *path, const char *key, const json_t *val
         if (strcmp(keys[i].key, key) != 0)
             continue;
         if (keys[i].use == KEY_ABSENT && !is_empty(value))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %s: such adapters are not merged (merge it with peft and save the model)", path, key,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %s: such adapters are not supported (merge it with peft and save the model)", path, key,
                      clfi_json_found(value, found));
         return CLF_OK;
     }

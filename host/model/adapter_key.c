@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of an adapter's tensors, by their ends. */
+/* Recognises an adapter's tensors by the ends of their names. */
 #include "model/adapter_key.h"
 
 #include <stdio.h>

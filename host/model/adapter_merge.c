@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging: row by row, so that a product takes no memory of the matrix's size. */
+/* Merges an adapter's changes into a weight row by row, so that a product never needs memory for the whole matrix. */
 #include "model/adapter_merge.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ typedef struct row_space {
     uint8_t *bits;
 } row_space;
 
-/* The sums as the type holds them. */
+/* Rounds the sums to the type. */
 static void round_sums(clf_weight_type type, int64_t columns, row_space *row)
 {
     for (int64_t j = 0; j < columns; j++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of adapters: modules of the adapter to tensors of the checkpoint, shared tables once. */
+/* Plans an adapter's changes: maps its modules to tensors of the checkpoint, and shared tables to one of them. */
 #include "model/adapter_plan.h"
 
 #include <stdio.h>
@@ -89,7 +89,7 @@ static void add_names(planner *p, const clf_weight_name *rows, clf_weight_role r
             clfi_weight_full_name(p->lookup.prefix, rows, 0, "weight", p->tables[p->table_count++]);
 }
 
-/* The tables of tokens that the network shares: a name that is not stored, or whose tensor is a copy, means the one that is. */
+/* Finds the embedding tables that the network shares. A name that is not stored, or whose tensor is a copy, stands for the stored one. */
 static void find_tables(planner *p)
 {
     size_t kept = 0;
@@ -213,7 +213,7 @@ static clf_status check_target(const planner *p, const clf_file_tensor *tensor, 
     bool is_target;
     CLF_TRY(clfi_adapter_config_targets(p->source->config, p->source->config_path, key->module, &is_target));
     if (!is_target)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: by %s the adapter does not change %s", path_of(p), tensor->name, p->source->config_path,
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: %s says that the adapter does not change %s", path_of(p), tensor->name, p->source->config_path,
                  key->module);
     return clfi_adapter_config_scaling(p->source->config, p->source->config_path, key->module, rank, scaling);
 }
@@ -229,7 +229,7 @@ static clf_status find_factor(const planner *p, const clf_file_tensor *tensor, c
     snprintf(name, sizeof name, "%.*s%s%s", (int)(at - tensor->name), tensor->name, other, at + strlen(own));
     *out = clfi_safetensors_find(p->source->file, name);
     if (!*out)
-        CLF_FAIL(CLF_FORMAT, "%s: %s is there, %s is not (is the download whole?)", path_of(p), tensor->name, name);
+        CLF_FAIL(CLF_FORMAT, "%s: found %s but not %s (is the download complete?)", path_of(p), tensor->name, name);
     return CLF_OK;
 }
 
@@ -283,7 +283,7 @@ static clf_status add_bias(const planner *p, const clf_file_tensor *tensor, cons
     return add_change(p, tensor, name, change, entry);
 }
 
-/* A tied table that one of its two modules has for itself from now on: the other one's tensor under its own name. */
+/* Unties a table for one of its two modules: the other module's tensor gets its own name. */
 static clf_status part_from_table(planner *p, const char *name, clf_adapter_entry **out)
 {
     const clf_checkpoint_tensor *table = &find_entry(p, p->table)->tensor;
@@ -302,12 +302,12 @@ static clf_status part_from_table(planner *p, const char *name, clf_adapter_entr
     return CLF_OK;
 }
 
-/* modules_to_save copies a module with its table, so that nothing shares it any longer. */
+/* Unties a table that modules_to_save names: peft copies the module with its table, so that nothing shares it any longer. */
 static clf_status untie(planner *p, const clf_file_tensor *tensor, const char *name, clf_adapter_entry **entry)
 {
     clf_adapter_entry *own = find_entry(p, p->generator);
     if (p->network.encoder.layers > 0 && p->network.decoder.layers > 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a table that encoder, decoder and head share is not replaced", path_of(p), tensor->name);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a table shared by encoder, decoder and head cannot be replaced", path_of(p), tensor->name);
     if (!p->generator[0])
         return CLF_OK;
     if (!own)
@@ -342,7 +342,7 @@ static clf_status add_tensor(planner *p, const clf_file_tensor *tensor)
     const clf_file_tensor *other;
     if (!clfi_adapter_key_read(tensor->name, &key) || key.part == CLF_ADAPTER_OTHER)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected lora_A, lora_B, lora_embedding_A, lora_embedding_B or a tensor of the model%s",
-                 path_of(p), tensor->name, strstr(tensor->name, "lora_magnitude_vector") ? " (DoRA is not merged)" : "");
+                 path_of(p), tensor->name, strstr(tensor->name, "lora_magnitude_vector") ? " (DoRA is not supported)" : "");
     switch (key.part) {
     case CLF_ADAPTER_A:
     case CLF_ADAPTER_EMBEDDING_A:
@@ -369,7 +369,7 @@ static void widen(const planner *p, clf_checkpoint_tensor *tensor)
     tensor->bytes *= sizeof(float) / sizeof(uint16_t);
 }
 
-/* Hidden entries go, changed ones have no data of their own. */
+/* Removes hidden entries; changed entries have no data of their own. */
 static clf_status finish(const planner *p)
 {
     clf_adapter_plan *plan = p->plan;
@@ -388,7 +388,7 @@ static clf_status finish(const planner *p)
     }
     plan->count = kept;
     if (!is_any)
-        CLF_FAIL(CLF_FORMAT, "%s: there is no tensor that changes the model", path_of(p));
+        CLF_FAIL(CLF_FORMAT, "%s: no tensor changes the model", path_of(p));
     qsort(plan->entries, plan->count, sizeof *plan->entries, by_name);
     return CLF_OK;
 }

@@ -74,7 +74,7 @@ clf_status clfi_beam_search_create(clf_context *context, const clf_network *netw
     if (width < 1 || width > CLFI_BEAM_MOST)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: width %d, expected 1 to %d", width, CLFI_BEAM_MOST);
     if (rules->begin_count < 1 || room < 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: targets begin with %zu tokens, expected 1 to %lld", rules->begin_count,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: %zu tokens to begin with, expected 1 to %lld", rules->begin_count,
                  (long long)network->config.target.max_positions - 1);
     if (!network->decoder.config.has_source)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: expected a network with an encoder and a decoder");

@@ -14,7 +14,7 @@ enum { CLFI_BEAM_MOST = 64 };
  * nothing. */
 typedef struct clf_beam_search clf_beam_search;
 
-/* How a search goes. What it points to is borrowed for as long as the search lives. */
+/* The rules of a search. Its pointers are borrowed for as long as the search lives. */
 typedef struct clf_beam_rules {
     int32_t width;        /* open hypotheses of a source: 1 to 64 */
     const int32_t *begin; /* [begin_count], at least one: what every target starts with */

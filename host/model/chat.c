@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversations as requests: clformer/chat.h. */
+/* Turns conversations into requests (clformer/chat.h). */
 #include "clformer/chat.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static clf_status open_prompt(clf_session *session)
     if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "chat: model_type \"%s\" does not generate text", model->family->model_type);
     if (model->network->config.decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED, "chat: model_type \"%s\" has an encoder: expected a decoder alone", model->family->model_type);
+        CLF_FAIL(CLF_UNSUPPORTED, "chat: model_type \"%s\" has an encoder: expected a decoder-only model", model->family->model_type);
     return session->chat ? CLF_OK : clfi_chat_prompt_open(model->directory, model->tokenizer, &session->chat);
 }
 
@@ -127,7 +127,7 @@ static clf_status check_requests(const clf_session *session, clf_request *const 
             CLF_FAIL(CLF_INVALID_ARGUMENT, "requests[%zu] has ended: expected one that was not run", i);
         for (size_t j = 0; j < i; j++)
             if (requests[j] == requests[i])
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "requests[%zu] and requests[%zu] are the same", j, i);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "requests[%zu] and requests[%zu] are the same request", j, i);
     }
     return CLF_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chat templates at work. Control tokens of messages go through the template between two characters of a private use area, which no message
- * keeps: what stands between them in the rendered text is encoded as text. */
+/* Renders a conversation by its chat template and encodes it. Control tokens in messages pass through the template between two private-use
+ * characters, which are removed from messages. Text between these marks in the rendered text is encoded as plain text. */
 #include "model/chat_prompt.h"
 
 #include <stdlib.h>
@@ -230,8 +230,8 @@ static clf_status encode_control(clf_chat_prompt *p, const control *token)
     CLF_TRY(encode_piece(p, token->text, token->size, true));
     for (size_t i = before; i < p->count; i++)
         if (p->ids[i] == token->id)
-            CLF_FAIL(CLF_INVALID_ARGUMENT,
-                     "\"%s\" in a message: the tokenizer makes this control token of plain text too (--special allows it)", token->text);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "\"%s\" in a message: the tokenizer reads this text as a control token (--special allows it)",
+                     token->text);
     return CLF_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds chat templates. */
+/* Finds and reads the chat template of a model's files. */
 #include "model/chat_template.h"
 
 #include <stdlib.h>

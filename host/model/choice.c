@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest logits of rows. */
+/* Finds the largest logits and the sums of weights of rows on the device. */
 #include "model/choice.h"
 
 #include <stdlib.h>

@@ -27,8 +27,8 @@ static clf_status settle(const clf_model *model, const char *what, clf_row_pass 
 {
     if (model->network->config.classifier.labels == 0)
         CLF_FAIL(CLF_UNSUPPORTED,
-                 "%s: the model has no head that classifies: config.json's architectures name no class that ends in "
-                 "ForSequenceClassification",
+                 "%s: the model has no classification head: expected a class that ends in ForSequenceClassification in config.json's "
+                 "architectures",
                  what);
     *out = (clf_row_pass){.what = what, .width = (size_t)model->labels.count, .run = classify_batch, .may_be_zero = true};
     return CLF_OK;

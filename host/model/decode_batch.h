@@ -76,7 +76,7 @@ clf_status clfi_decode_run_all(clf_decode_batch *batch, const clf_decode_input *
  * pass. */
 clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);
 
-/* The same, and the memory is written to once, so that the system has really given it. */
+/* The same, and writes to the memory once, so that the system really provides it. */
 clf_status clfi_decode_hold(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);
 
 /* Cache rows that sequences use now, and that were ever needed at once. */

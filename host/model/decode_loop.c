@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding loop. */
+/* Runs passes of a decode batch and asks the chooser for tokens in between. */
 #include "model/decode_loop.h"
 
 clf_status clfi_decode_step(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user, bool *out_done)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of everything that is decoded token by token: passes over a decode batch, and between them somebody who chooses. */
+/* The loop of token-by-token decoding: passes over a decode batch, and between them a chooser of tokens (a sampler or a beam search). */
 #ifndef CLFI_MODEL_DECODE_LOOP_H
 #define CLFI_MODEL_DECODE_LOOP_H
 
 #include "model/decode_batch.h"
 
-/* Who chooses tokens: a sampler, a beam. Sequences are the chooser's to open, fork and drop. */
+/* A chooser of tokens: a sampler or a beam search. The chooser opens, forks and drops sequences. */
 typedef struct clf_decode_chooser {
     /* Returns the inputs of the next pass; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
     clf_status (*give)(void *user, const clf_decode_input **out_inputs, size_t *out_count);

@@ -13,12 +13,12 @@ static clf_status check_input(const clf_decode_batch *batch, const clf_decode_in
     clf_decode_sequence *s;
     CLF_TRY(clfi_decode_find(batch, input->sequence, &s));
     if (s->is_given || input->count < 1 || !input->tokens)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d is given %s", input->sequence, s->is_given ? "twice" : "no tokens");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d gets %s", input->sequence, s->is_given ? "twice" : "no tokens");
     s->is_given = true;
     if (batch->network->decoder.config.has_source && !s->has_source)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has no source", input->sequence);
     if (input->count > config->max_positions - s->length)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has %d tokens and is given %d, the model has %lld positions", input->sequence,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has %d tokens and gets %d, the model has %lld positions", input->sequence,
                  s->length, input->count, (long long)config->max_positions);
     for (int32_t i = 0; i < input->count; i++)
         if (input->tokens[i] < 0 || input->tokens[i] >= config->vocabulary)

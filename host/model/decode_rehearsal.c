@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rehearsal of decoding. */
+/* Rehearses the first pass and a later pass of decoding. */
 #include "model/decode_rehearsal.h"
 
 #include <stdlib.h>

@@ -12,13 +12,14 @@ static clf_status check_source(const clf_decode_batch *batch, const clf_decode_i
     clf_decode_sequence *s;
     CLF_TRY(clfi_decode_find(batch, input->sequence, &s));
     if (!batch->network->decoder.config.has_source)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d is given a source, the decoder attends to none", input->sequence);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d gets a source: expected none, since the decoder has no source attention",
+                 input->sequence);
     bool has_source = s->has_source;
     for (size_t i = 0; i < index; i++)
         has_source |= inputs[i].sequence == input->sequence;
     if (has_source || input->count < 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d %s", input->sequence,
-                 has_source ? "has a source" : "is given fewer than no tokens");
+                 has_source ? "has a source" : "gets a negative number of tokens");
     return CLF_OK;
 }
 
@@ -144,7 +145,7 @@ clf_status clfi_decode_set_sources(clf_decode_batch *batch, const int32_t *ids, 
 {
     clf_decode_input *inputs;
     if (!batch->network->decoder.config.has_source)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: the decoder attends to no sources");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sources: expected none, since the decoder has no source attention");
     if (count >= INT32_MAX || offsets[0] != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: %zu sources, the first at %d", count, offsets[0]);
     clfi_decode_drop_all(batch);

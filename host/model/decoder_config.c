@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of decoders that are built as Llama is. */
+/* Reads config.json of decoders that are built like Llama. */
 #include <string.h>
 
 #include "io/json.h"

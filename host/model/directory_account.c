@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of files and keys. */
+/* Sorts the files and keys of a model's directory by the rows of the account. */
 #include "model/directory_account.h"
 
 #include <fnmatch.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a model's files and their keys: what is followed, what is refused, and what is known to change no number. One table
- * (directory_rows.c) says it; refusals, notes and info read it, so that a new key is a new row. */
+/* The account of a model's files and their keys: which are followed, which are refused, and which are known to change no number. They are
+ * rows of one table (directory_rows.c), which refusals, notes and info read, so that a new key is a new row. */
 #ifndef CLFI_MODEL_DIRECTORY_ACCOUNT_H
 #define CLFI_MODEL_DIRECTORY_ACCOUNT_H
 

@@ -14,8 +14,7 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
 {
     const clf_sentence_head *head = &model->sentence;
     if (!(model->tasks & CLF_TASK_EMBED))
-        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text: it has no encoder whose outputs could be embeddings",
-                 model->info.architecture);
+        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text: expected a model with an encoder", model->info.architecture);
     choice->skipped = 0;
     choice->pooling_count = head->config.pooling_count;
     for (size_t i = 0; i < choice->pooling_count; i++)
@@ -28,8 +27,7 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
     }
     if (choice->pooling_count == 0)
         CLF_FAIL(CLF_UNSUPPORTED,
-                 "embed: modules.json lists a Transformer without a Pooling, which makes no embedding of a text: expected a "
-                 "Pooling, or one that is asked for (--pooling)");
+                 "embed: modules.json lists a Transformer without a Pooling: expected a Pooling there, or a choice of pooling (--pooling)");
     CLF_TRY(clfi_sentence_head_width(head, choice->pooling_count, &choice->width));
     if (params->dimensions > (size_t)choice->width)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: dimensions %zu, the model's embeddings have %lld", params->dimensions,
@@ -61,7 +59,7 @@ static clf_status choose_prompt(const clf_model *model, const clf_embed_params *
     const clf_prompts *prompts = &model->settings.prompts;
     const char *name = params->prompt_name ? params->prompt_name : model->settings.is_cross_encoder ? NULL : prompts->standard;
     if (params->prompt && params->prompt_name)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: prompt and prompt_name \"%s\" exclude each other", params->prompt_name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: expected a prompt or prompt_name, found both (\"%s\")", params->prompt_name);
     *out = params->prompt ? params->prompt : name ? clfi_prompts_find(prompts, name) : "";
     if (!*out)
         return fail_prompt(prompts, name);

@@ -7,6 +7,7 @@
 #include "model/families.h"
 #include "model/model_config.h"
 #include "model/name_map.h"
+#include "model/stored_biases.h"
 
 /* Tasks of a family's networks, as bits. */
 typedef enum clf_task {
@@ -24,6 +25,7 @@ typedef struct clf_family {
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);
     const clf_name_map *names;
+    const clf_bias_rule *biases; /* NULL: those that the file has */
     const char *const (*aliases)[2]; /* {another name of a key, the key}, as transformers' attribute_map; NULL after the last, NULL: none */
 } clf_family;
 
@@ -60,7 +62,7 @@ clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_confi
 enum { CLFI_WINDOW = 4096 }; /* where transformers has a window though config.json has no such key */
 extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
 
-/* How GGUF files call the weights of a family of decoders; NULL: there are no such files. */
+/* The names of a family's weights in GGUF files; NULL: GGUF has no such family. */
 const clf_name_map *clfi_gguf_names(const char *model_type);
 
 #define CLFI_FAMILY(name) extern const clf_family clfi_family_##name;

@@ -75,18 +75,18 @@ static clf_status read_marian(const json_t *json, clf_network_config *out)
     return read_config(json, true, out);
 }
 
-static const char *const aliases[][2] = {{"num_attention_heads", "encoder_attention_heads"},
-                                         {"hidden_size", "d_model"},
-                                         {"num_hidden_layers", "encoder_layers"},
-                                         {NULL, NULL}};
+static const char *const aliases[][2] = {
+    {"num_attention_heads", "encoder_attention_heads"}, {"hidden_size", "d_model"}, {"num_hidden_layers", "encoder_layers"}, {NULL, NULL}};
 
 const clf_family clfi_family_bart = {.model_type = "bart",
                                      .tasks = CLF_TASK_TRANSFORM | CLF_TASK_GENERATE,
                                      .read_config = read_bart,
                                      .names = &clfi_names_bart,
+                                     .biases = clfi_biases_everywhere,
                                      .aliases = aliases};
 const clf_family clfi_family_marian = {.model_type = "marian",
                                        .tasks = CLF_TASK_TRANSFORM | CLF_TASK_GENERATE,
                                        .read_config = read_marian,
                                        .names = &clfi_names_bart,
+                                       .biases = clfi_biases_everywhere,
                                        .aliases = aliases};

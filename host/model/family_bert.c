@@ -56,5 +56,9 @@ const clf_weight_name clfi_bert_head[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "bert.", NULL}, .encoder = clfi_bert_names, .head = clfi_bert_head};
 
-const clf_family clfi_family_bert = {
-    .model_type = "bert", .tasks = CLF_TASK_EMBED, .pooling = CLF_POOLING_MEAN, .read_config = clfi_bert_read_config, .names = &names};
+const clf_family clfi_family_bert = {.model_type = "bert",
+                                     .tasks = CLF_TASK_EMBED,
+                                     .pooling = CLF_POOLING_MEAN,
+                                     .read_config = clfi_bert_read_config,
+                                     .names = &names,
+                                     .biases = clfi_biases_everywhere};

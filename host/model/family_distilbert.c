@@ -48,4 +48,5 @@ const clf_family clfi_family_distilbert = {.model_type = "distilbert",
                                            .pooling = CLF_POOLING_MEAN,
                                            .read_config = read_config,
                                            .names = &names,
+                                           .biases = clfi_biases_everywhere,
                                            .aliases = aliases};

@@ -99,9 +99,18 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
     return CLF_OK;
 }
 
-const clf_family clfi_family_gemma = {
-    .model_type = "gemma", .tasks = CLF_TASK_GENERATE, .read_config = read_first, .names = &clfi_names_llama};
-const clf_family clfi_family_gemma2 = {
-    .model_type = "gemma2", .tasks = CLF_TASK_GENERATE, .read_config = read_second, .names = &clfi_names_gemma2};
-const clf_family clfi_family_gemma3 = {
-    .model_type = "gemma3_text", .tasks = CLF_TASK_GENERATE, .read_config = read_third, .names = &clfi_names_gemma2};
+const clf_family clfi_family_gemma = {.model_type = "gemma",
+                                      .tasks = CLF_TASK_GENERATE,
+                                      .read_config = read_first,
+                                      .names = &clfi_names_llama,
+                                      .biases = clfi_biases_of_attention};
+const clf_family clfi_family_gemma2 = {.model_type = "gemma2",
+                                       .tasks = CLF_TASK_GENERATE,
+                                       .read_config = read_second,
+                                       .names = &clfi_names_gemma2,
+                                       .biases = clfi_biases_of_attention};
+const clf_family clfi_family_gemma3 = {.model_type = "gemma3_text",
+                                       .tasks = CLF_TASK_GENERATE,
+                                       .read_config = read_third,
+                                       .names = &clfi_names_gemma2,
+                                       .biases = clfi_biases_of_attention};

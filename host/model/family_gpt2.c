@@ -61,5 +61,9 @@ static const char *const aliases[][2] = {{"hidden_size", "n_embd"},
                                          {"num_hidden_layers", "n_layer"},
                                          {NULL, NULL}};
 
-const clf_family clfi_family_gpt2 = {
-    .model_type = "gpt2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names, .aliases = aliases};
+const clf_family clfi_family_gpt2 = {.model_type = "gpt2",
+                                     .tasks = CLF_TASK_GENERATE,
+                                     .read_config = read_config,
+                                     .names = &names,
+                                     .biases = clfi_biases_everywhere,
+                                     .aliases = aliases};

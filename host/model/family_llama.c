@@ -8,5 +8,8 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_config(json, &defaults, out);
 }
 
+static const clf_bias_rule biases[] = {
+    {CLFI_ROLES_ATTENTION, "attention_bias", false}, {CLFI_ROLES_FFN, "mlp_bias", false}, {CLFI_EVERY_ROLE, NULL, false}};
+
 const clf_family clfi_family_llama = {
-    .model_type = "llama", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};
+    .model_type = "llama", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama, .biases = biases};

@@ -9,5 +9,8 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_windows(json, CLFI_WINDOW, &(clf_local_rule){.first = 0}, out);
 }
 
-const clf_family clfi_family_mistral = {
-    .model_type = "mistral", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};
+const clf_family clfi_family_mistral = {.model_type = "mistral",
+                                        .tasks = CLF_TASK_GENERATE,
+                                        .read_config = read_config,
+                                        .names = &clfi_names_llama,
+                                        .biases = clfi_biases_nowhere};

@@ -71,5 +71,14 @@ static const clf_weight_name head[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "model.", NULL}, .encoder = encoder_names, .head = head};
 
+#define NORMS \
+    (CLFI_ROLE(EMBEDDING_NORM) | CLFI_ROLE(ATTENTION_NORM) | CLFI_ROLE(FFN_NORM) | CLFI_ROLE(FINAL_NORM) | CLFI_ROLE(CLASSIFIER_NORM))
+
+static const clf_bias_rule biases[] = {{NORMS, "norm_bias", false},
+                                       {CLFI_ROLES_ATTENTION, "attention_bias", false},
+                                       {CLFI_ROLES_FFN, "mlp_bias", false},
+                                       {CLFI_ROLE(CLASSIFIER_DENSE), "classifier_bias", false},
+                                       {CLFI_EVERY_ROLE, NULL, true}};
+
 const clf_family clfi_family_modernbert = {
-    .model_type = "modernbert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
+    .model_type = "modernbert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = biases};

@@ -37,4 +37,5 @@ static const clf_weight_name encoder[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "mpnet.", NULL}, .encoder = encoder, .head = clfi_roberta_head};
 
-const clf_family clfi_family_mpnet = {.model_type = "mpnet", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
+const clf_family clfi_family_mpnet = {
+    .model_type = "mpnet", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = clfi_biases_everywhere};

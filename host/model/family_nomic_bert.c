@@ -76,5 +76,10 @@ static const clf_weight_name encoder[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "bert.", "nomic_bert.", NULL}, .encoder = encoder, .head = clfi_bert_head};
 
+static const clf_bias_rule biases[] = {{CLFI_ROLES_ATTENTION, "qkv_proj_bias", false},
+                                       {CLFI_ROLE(FFN_IN) | CLFI_ROLE(FFN_GATE), "mlp_fc1_bias", false},
+                                       {CLFI_ROLE(FFN_OUT), "mlp_fc2_bias", false},
+                                       {CLFI_EVERY_ROLE, NULL, true}};
+
 const clf_family clfi_family_nomic_bert = {
-    .model_type = "nomic_bert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
+    .model_type = "nomic_bert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = biases};

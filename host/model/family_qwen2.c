@@ -9,5 +9,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_upper_windows(json, out);
 }
 
+static const clf_bias_rule biases[] = {{CLFI_ROLES_QKV, NULL, true}, {CLFI_EVERY_ROLE, NULL, false}};
+
 const clf_family clfi_family_qwen2 = {
-    .model_type = "qwen2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};
+    .model_type = "qwen2", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama, .biases = biases};

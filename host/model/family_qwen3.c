@@ -10,5 +10,8 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     return clfi_decoder_read_upper_windows(json, out);
 }
 
-const clf_family clfi_family_qwen3 = {
-    .model_type = "qwen3", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &clfi_names_llama};
+const clf_family clfi_family_qwen3 = {.model_type = "qwen3",
+                                      .tasks = CLF_TASK_GENERATE,
+                                      .read_config = read_config,
+                                      .names = &clfi_names_llama,
+                                      .biases = clfi_biases_of_attention};

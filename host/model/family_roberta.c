@@ -38,7 +38,9 @@ const clf_weight_name clfi_roberta_head[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "roberta.", NULL}, .encoder = clfi_bert_names, .head = clfi_roberta_head};
 
-const clf_family clfi_family_roberta = {.model_type = "roberta", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
+const clf_family clfi_family_roberta = {
+    .model_type = "roberta", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = clfi_biases_everywhere};
 const clf_family clfi_family_xlm_roberta = {
-    .model_type = "xlm-roberta", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
-const clf_family clfi_family_camembert = {.model_type = "camembert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names};
+    .model_type = "xlm-roberta", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = clfi_biases_everywhere};
+const clf_family clfi_family_camembert = {
+    .model_type = "camembert", .tasks = CLF_TASK_EMBED, .read_config = read_config, .names = &names, .biases = clfi_biases_everywhere};

@@ -105,5 +105,9 @@ static const char *const aliases[][2] = {{"hidden_size", "d_model"},
                                          {"head_dim", "d_kv"},
                                          {NULL, NULL}};
 
-const clf_family clfi_family_t5 = {
-    .model_type = "t5", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names, .aliases = aliases};
+const clf_family clfi_family_t5 = {.model_type = "t5",
+                                   .tasks = CLF_TASK_GENERATE,
+                                   .read_config = read_config,
+                                   .names = &names,
+                                   .biases = clfi_biases_nowhere,
+                                   .aliases = aliases};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one check of numbers on the host. */
+/* Checks that numbers on the host are finite. */
 #include "model/finite.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that leave the library are finite. */
+/* Checks that numbers which leave the library are finite. */
 #ifndef CLFI_MODEL_FINITE_H
 #define CLFI_MODEL_FINITE_H
 

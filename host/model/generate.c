@@ -234,7 +234,7 @@ static clf_status settle_beams(const clf_model *model, clf_generate_params *para
         CLF_FAIL(is_asked ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "generate: %zu beams%s: expected 1 to %d", params->beams,
                  is_asked ? "" : " (num_beams)", CLFI_BEAM_MOST);
     if (is_asked && has_chance)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu beams: expected neither a temperature nor a penalty of repetitions", params->beams);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu beams: expected temperature 0 and no repetition penalty", params->beams);
     if (is_asked && !has_source)
         CLF_FAIL(CLF_UNSUPPORTED, "generate: %zu beams: model_type \"%s\" has no encoder, expected 1", params->beams,
                  model->family->model_type);
@@ -247,7 +247,7 @@ static clf_status prepare(generation *g)
     CLF_TRY(settle_beams(g->session->model, &g->params));
     CLF_TRY(clfi_request_check(g->session, &g->params));
     if (g->params.sequence && g->count > 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: a sequence goes with one prompt alone");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: sequence: expected a single prompt");
     g->request_params = g->params;
     g->request_params.beams = 1;
     g->request_params.failed_text = NULL;

@@ -27,8 +27,8 @@ uint64_t clfi_generation_held(const clf_session *session);
  * tokens; told before any work. */
 clf_status clfi_generation_fits(const clf_session *session, size_t sequences, uint64_t tokens);
 
-/* A call ends with `st` at text `index`: told by params->failed_text, or without it in front of the message, with the caller's name for the
- * texts ("generate: prompts[2]: ..."). Returns st. */
+/* Reports that a call ended with `st` at text `index`: in params->failed_text, or without it at the beginning of the message, with the
+ * caller's name for the texts ("generate: prompts[2]: ..."). Returns st. */
 clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st);
 
 #endif

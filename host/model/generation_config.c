@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* generation_config.json. */
+/* Reads generation_config.json and applies its rules to logits. */
 #include "model/generation_config.h"
 
 #include <math.h>
@@ -172,7 +172,7 @@ static clf_status read_repetition(const sources *from, clf_generation_config *ou
     return CLF_OK;
 }
 
-/* Rules that are not there, and numbers with which they change nothing. */
+/* Rules that are not supported, and the values with which they change nothing. */
 static const struct {
     const char *key;
     double idle;
@@ -205,7 +205,7 @@ static clf_status check_refused(const sources *from)
         const json_t *value = find_rule(from, refused[i].key, &where);
         char found[CLFI_JSON_FOUND_BYTES];
         if (value && !json_is_false(value) && !(json_is_number(value) && json_number_value(value) == refused[i].idle))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is not followed: expected %g or null, found %s", where, refused[i].key, refused[i].idle,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is not supported: expected %g or null, found %s", where, refused[i].key, refused[i].idle,
                      clfi_json_found(value, found));
     }
     return CLF_OK;
@@ -253,7 +253,7 @@ static clf_status check_ids(const char *what, const int32_t *ids, size_t count, 
 clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source)
 {
     if (has_source && config->start_count == 0)
-        CLF_FAIL(CLF_FORMAT, "config.json: neither decoder_start_token_id nor bos_token_id is there");
+        CLF_FAIL(CLF_FORMAT, "config.json: expected decoder_start_token_id or bos_token_id, found neither");
     if (has_source)
         CLF_TRY(check_ids("decoder_start_token_id, forced_bos_token_id", config->start, config->start_count, vocabulary));
     CLF_TRY(check_ids("begin_suppress_tokens", config->banned_first, config->banned_first_count, vocabulary));

@@ -42,7 +42,7 @@ typedef struct clf_generation_config {
  * with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
-/* Whether the key is a rule that is not there: only a value that changes nothing is taken. */
+/* Whether the key is a rule that is not supported: only a value that changes nothing is accepted. */
 bool clfi_generation_config_refuses(const char *key);
 
 /* A text at work: `tokens` before and in it, `start` of them before it; the next token may be its last one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory's configuration, tokenizer and weights, put together as a GGUF file. */
+/* Writes a directory's configuration, tokenizer and weights as a GGUF file. */
 #include "model/gguf_export.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum { ALIGNMENT = 32 };
 static clf_status check_rules(const clf_generation_config *rules)
 {
     if (rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new || rules->no_repeat_ngram)
-        CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: rules of which tokens may come have no form in GGUF");
+        CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: GGUF cannot store its rules about allowed tokens");
     return CLF_OK;
 }
 
@@ -63,7 +63,7 @@ static clf_status check_modules(const char *directory)
     const bool is_there = path != NULL;
     free(path);
     if (is_there)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: a model of embeddings (" CLFI_SENTENCE_MODULES ") is not written as GGUF", directory);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: a model of embeddings (" CLFI_SENTENCE_MODULES ") cannot be written as GGUF", directory);
     return CLF_OK;
 }
 
@@ -83,6 +83,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, cons
     CLF_TRY(family->read_config(config, &network));
     CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    CLF_GOTO(clfi_biases_check(checkpoint, family->names, family->biases, &network));
     clfi_tie_generator(checkpoint, family->names, &network);
     CLF_GOTO(clfi_gguf_tensors_create(checkpoint, architecture, family, &network, &tensors));
     CLF_GOTO(put_tokenizer(directory, config, &network, &values, &out->tokenizer));

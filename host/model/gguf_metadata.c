@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks as GGUF's metadata. */
+/* Writes a network's sizes and settings as GGUF's metadata. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { KEY_BYTES = 128 };
 
 static clf_status refuse(const clf_gguf_architecture *a, const char *what)
 {
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s has no form in GGUF's architecture \"%s\"", CLFI_MODEL_CONFIG, what, a->name);
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s cannot be stored in GGUF's architecture \"%s\"", CLFI_MODEL_CONFIG, what, a->name);
 }
 
 static bool is_near(double a, double b)
@@ -76,7 +76,7 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     if (!has_rotary(network))
         return CLF_OK;
     if (!shape->is_causal)
-        return refuse(a, "a token that sees later ones (is_causal, use_bidirectional_attention)");
+        return refuse(a, "attention to later tokens (is_causal, use_bidirectional_attention)");
     if (a->period > 0 && !has_its_windows(a, network))
         return refuse(a, "layer_types of another order than its own");
     if (a->has_soft_caps && !(shape->soft_cap > 0))

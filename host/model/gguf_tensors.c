@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint's weights as GGUF's tensors: those of the same roles under GGUF's names, turned and scaled as its readers expect them. */
+/* Converts a checkpoint's weights to GGUF's tensors: same roles, GGUF's names, rows reordered and scaled as readers of GGUF expect. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static clf_status find_stored(const clf_gguf_tensors *t, const char *name, int64
     char expected[64];
     snprintf(expected, sizeof expected, rank == 2 ? "[%lld,%lld]" : "[%lld]", (long long)dim[0], (long long)dim[1]);
     if (!clfi_checkpoint_find(t->checkpoint, name, out))
-        CLF_FAIL(CLF_FORMAT, "%s: expected %s, there is no tensor of that name", name, expected);
+        CLF_FAIL(CLF_FORMAT, "%s: expected %s, found no tensor of that name", name, expected);
     if (!out->is_weight || clfi_weight_type_info(out->type)->block_weights != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "%s is of type %s: expected F32, F16 or BF16", name, out->type_name);
     if (out->rank != rank || out->dim[0] != dim[0] || (rank == 2 && out->dim[1] != dim[1]))
@@ -186,7 +186,7 @@ static clf_status add_tensor(clf_gguf_tensors *t, const clf_weight_name *rows, c
     if (is_bias && have == 0)
         return CLF_OK;
     if (is_bias && (rows == t->family->names->head || (is_norm(roles[0]) && stack_of(t)->norm != CLF_NORM_LAYER)))
-        CLF_FAIL(CLF_UNSUPPORTED, "a bias that would be %s has no form in GGUF", name);
+        CLF_FAIL(CLF_UNSUPPORTED, "GGUF cannot store the bias %s", name);
     CLF_TRY(add(t, name, &made));
     set_changes(t, roles[0], is_bias, made);
     if (is_bias)
@@ -289,7 +289,7 @@ static clf_status add_all(clf_gguf_tensors *t)
     const clf_name_map *gguf = clfi_gguf_names(t->family->model_type), *own = t->family->names;
     const clf_rotary *rotary = &stack_of(t)->attention.rotary;
     if (!gguf)
-        CLF_FAIL(CLF_INTERNAL, "%s: GGUF has no names of its weights", t->family->model_type);
+        CLF_FAIL(CLF_INTERNAL, "%s: GGUF has no names for its weights", t->family->model_type);
     for (const clf_weight_name *row = gguf->decoder; row->role != CLF_WEIGHT_END; row++)
         if (!strstr(row->pattern, "%d"))
             CLF_TRY(add_row(t, own->decoder, row, 0));
@@ -316,7 +316,7 @@ static bool is_taken(const void *user, const char *name)
     return false;
 }
 
-/* The file would be another model than the directory. */
+/* Refuses weights that have no place in GGUF: the file would be another model than the directory. */
 static clf_status check_taken(const clf_gguf_tensors *t)
 {
     const clf_tensor_readers readers = {.names = t->family->names,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of kept sequences. It is short, so that it is searched from its beginning to its end. */
+/* The list of kept sequences. It is short, so a linear search is enough. */
 #include "model/kept_prefixes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels of classification heads. */
+/* Reads the labels of classification heads from config.json. */
 #include "model/labels.h"
 
 #include <stdio.h>

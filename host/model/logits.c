@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logits and perplexity of texts. */
+/* Computes logits and perplexity of texts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "model/generation.h"
 #include "text/tokenizer.h"
 
-/* A sequence at work: given tokens in passes. */
+/* The state of reading a sequence: it gets tokens in passes. */
 typedef struct reading {
     clf_session *session;
     const clf_generate_params *params;
@@ -183,7 +183,7 @@ static clf_status count_token(void *user, int32_t id)
     return CLF_OK;
 }
 
-/* The text is gone through twice, so that all that can be wrong with it is found before the first pass on the device. */
+/* Encodes the whole text once before, so that every error in it is found before the first pass on the device. */
 static clf_status count_tokens(const windows *w, const clf_text *text, const clf_encode_options *options, clf_encoding *memory, size_t *out)
 {
     const clf_session *session = w->r.session;
@@ -222,7 +222,7 @@ clf_status clf_session_perplexity(clf_session *session, const clf_text *text, si
     CLF_TRY(clfi_generate_params_check(text, 1, params, &own));
     CLF_TRY(clfi_generation_ready(session));
     if (session->model->network->config.decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED, "perplexity: model_type \"%s\" reads a source before its text: it has no perplexity of a text alone",
+        CLF_FAIL(CLF_UNSUPPORTED, "perplexity: model_type \"%s\" has an encoder: expected a decoder-only model",
                  session->model->family->model_type);
     if (window < 2 || window > (size_t)session->model->info.max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu %s: expected 2 to %lld, the model's positions", window,

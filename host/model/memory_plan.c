@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory plans: sums over the checkpoint's tensors and the network's sizes. */
+/* Computes memory plans from the sizes of the checkpoint's tensors and of the network. */
 #include "model/memory_plan.h"
 
 #include <stdio.h>
@@ -64,8 +64,8 @@ static uint64_t activations_of(const clf_stack_config *stack, uint64_t tokens)
     return tokens * (uint64_t)(4 * stack->width + (attention > hidden ? attention : hidden)) * sizeof(float);
 }
 
-/* A text is never cut in two: one that is longer than a batch is a batch of its own. Where distances have buckets any length runs, and none
- * is the longest. */
+/* A text is never split: a text longer than a batch is a batch of its own. Models with buckets of distances run texts of any length, so
+ * none is the longest. */
 static uint64_t encoder_scratch(const clf_context *context, const clf_network_config *config)
 {
     const bool has_end = config->encoder.buckets.count == 0;
@@ -171,8 +171,7 @@ clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_m
         return CLF_OK;
     advise(plan, plan->cache_bytes * tokens, sizeof advice, advice);
     CLF_FAIL(CLF_OUT_OF_MEMORY,
-             "keys and values of %llu tokens take %llu MB, those of %llu tokens fit device %s beside the weights of %llu MB: expected "
-             "shorter texts%s",
+             "keys and values of %llu tokens take %llu MB: only those of %llu tokens fit device %s beside the weights of %llu MB%s",
              (unsigned long long)tokens, (unsigned long long)((plan->cache_bytes * tokens) >> 20), (unsigned long long)plan->room,
              context->device.info.name, (unsigned long long)(plan->weight_bytes >> 20), advice);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of a model directory. */
+/* Reads keys of config.json that several families share. */
 #include "model/model_config.h"
 
 #include <math.h>

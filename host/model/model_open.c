@@ -276,7 +276,7 @@ static clf_status exchange_weights(clf_model *model, clf_model *again)
     const clf_sentence_head head = model->sentence;
     if (model->elsewhere > 0 && model->opening == model->context->openings)
         CLF_FAIL(CLF_UNSUPPORTED,
-                 "%s: its weights are packed for an engine that is left out now, and sessions of several contexts share them (open the "
+                 "%s: its weights are packed for an engine that no longer works on the device, and several contexts share them (open the "
                  "model again)",
                  model->directory);
     if (!again)
@@ -302,7 +302,7 @@ clf_status clfi_model_load_again(clf_model *model)
 {
     clf_model *again;
     CLF_TRY(exchange_locked(model, NULL));
-    clfi_log(model->context, CLF_LOG_INFO, "%s: weights are loaded again", model->directory);
+    clfi_log(model->context, CLF_LOG_INFO, "%s: the weights are loaded again", model->directory);
     CLF_TRY(open_model(model->context, model->directory, &model->params, model->has_weights, &again));
     const clf_status st = is_same(&again->info, &model->info)
                               ? exchange_locked(model, again)

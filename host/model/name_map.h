@@ -44,7 +44,7 @@ typedef enum clf_weight_role {
     CLF_WEIGHT_CLASSIFIER
 } clf_weight_role;
 
-/* How a tensor lies in the file where that is not as the network has it. */
+/* The layout of a tensor in the file if it differs from the network's. */
 typedef enum clf_stored {
     CLF_STORED_PLAIN,
     CLF_STORED_TRANSPOSED, /* a matrix [in, out] in place of [out, in] */

@@ -80,7 +80,7 @@ static clf_status take_network_shape(const loader *l, clf_stored stored, const c
     clf_view *first = &blocks->view[0];
     if (stored == CLF_STORED_TRANSPOSED && rank == 2) {
         if (blocks->count != 1)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: it is stored transposed and larger than the device's largest allocation of %llu bytes", name,
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: it is stored transposed, and exceeds the device's largest allocation of %llu bytes", name,
                      (unsigned long long)l->context->device.caps.max_allocation_bytes);
         first->dim[0] = dim[0];
         first->dim[1] = dim[1];
@@ -128,7 +128,7 @@ static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t
     clf_status st = load(l, row, layer, suffix, rank, dim, false, &blocks);
     if (st == CLF_OK && blocks.count != 1) {
         full_name(l, row, layer, suffix, name);
-        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: %s is more than the device's largest allocation of %llu bytes", name,
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: %s exceeds the device's largest allocation of %llu bytes", name,
                        clfi_shape_text(rank, dim, shape), (unsigned long long)l->context->device.caps.max_allocation_bytes);
     }
     if (st == CLF_OK) {

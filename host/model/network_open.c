@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening networks: configuration, then files, then weights. */
+/* Opens networks: configuration, then files, then weights. */
 #include "model/network_open.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ clf_status clfi_network_as_encoder(const clf_family *family, clf_network_config 
 {
     const clf_stack_config *decoder = &config->decoder;
     if (config->encoder.layers > 0 || decoder->attention.soft_cap > 0 || decoder->local.soft_cap > 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": embeddings from %s are not computed", family->model_type,
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": embeddings from %s are not supported", family->model_type,
                  config->encoder.layers > 0 ? "one side of an encoder-decoder" : "scores with a soft cap");
     config->encoder = *decoder;
     config->source = config->target;
@@ -66,13 +66,13 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
 {
     const clf_name_map *all = clfi_network_names(checkpoint, family);
     if (!all)
-        CLF_FAIL(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
+        CLF_FAIL(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not supported", family->model_type);
     CLF_TRY(family->read_config(clfi_checkpoint_config(checkpoint), config));
     *names = as_encoder ? (clf_name_map){.prefixes = all->prefixes, .encoder = all->decoder} : *all;
     if (as_encoder)
         CLF_TRY(clfi_network_as_encoder(family, config));
     else if (config->decoder.layers > 0 && !config->decoder.attention.is_causal)
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": tokens see later ones: expected a model of embeddings, with modules.json",
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": attention to later tokens: expected an embedding model, with modules.json",
                  family->model_type);
     return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
 }
@@ -122,6 +122,7 @@ static clf_status plan_network(clf_context *context, clf_checkpoint *checkpoint,
     CLF_TRY(clfi_checkpoint_load(checkpoint));
     clfi_tie_generator(checkpoint, names, config);
     clfi_take_positions(checkpoint, names, config);
+    CLF_TRY(clfi_biases_check(checkpoint, names, family->biases, config));
     *plan = clfi_memory_plan(context, checkpoint, config, params);
     return CLF_OK;
 }

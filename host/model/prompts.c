@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts of sentence-transformers models. */
+/* Reads the prompts of sentence-transformers models. */
 #include "model/prompts.h"
 
 #include <stdlib.h>

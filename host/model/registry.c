@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Families by model_type. */
+/* Finds a family of models by config.json's model_type. */
 #include <stdio.h>
 #include <string.h>
 

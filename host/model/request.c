@@ -40,7 +40,7 @@ static clf_status check_ids(const clf_request *r, const clf_prompt *prompt)
     const clf_network_config *config = &r->session->model->network->config;
     const int64_t vocabulary = has_source(r) ? config->source.vocabulary : config->target.vocabulary;
     if (prompt->id_count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "expected one token or more, found none");
     for (size_t i = 0; i < prompt->id_count; i++)
         if (prompt->ids[i] < 0 || prompt->ids[i] >= vocabulary)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "token %d is outside 0..%lld", prompt->ids[i], (long long)vocabulary - 1);
@@ -98,7 +98,7 @@ static clf_status open_decoder(clf_request *r)
 clf_status clfi_request_move(clf_request *r, clf_session *session)
 {
     if (r->params.sequence)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "a request with a sequence stays in its session");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "a request with a sequence cannot move to another session");
     clf_token_decoder_destroy(r->decoder);
     r->decoder = NULL;
     r->session = session;

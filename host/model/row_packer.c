@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing items into passes. */
+/* Packs items into passes. */
 #include "model/row_packer.h"
 
 #include <stdlib.h>

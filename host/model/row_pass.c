@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes with checked rows. */
+/* Runs a pass, checks its rows, and repeats it on the portable engines if a row is corrupt. */
 #include "model/row_pass.h"
 
 #include <stdlib.h>
@@ -117,7 +117,7 @@ static clf_status session_portable(clf_session *session, clf_session **out)
 static clf_status run_again(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
 {
     clf_session *portable;
-    clfi_log(session->context, CLF_LOG_ERROR, "%s: a row is not finite or all zero: its batch is computed again on the portable engines",
+    clfi_log(session->context, CLF_LOG_ERROR, "%s: a row is not finite or all zero; its batch is computed again by the portable engines",
              pass->what);
     CLF_TRY(session_portable(session, &portable));
     return run_once(portable, pass, s, out, flags);

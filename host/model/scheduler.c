@@ -45,7 +45,7 @@ static clf_status hold_cache(clf_scheduler *s)
     const clf_network_config *config = &s->session->model->network->config;
     const size_t positions = (size_t)config->target.max_positions, rows = s->params.cache_rows;
     if (config->decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED, "scheduler: a model that attends to sources has no limit of cache rows");
+        CLF_FAIL(CLF_UNSUPPORTED, "scheduler: expected no limit of cache rows for an encoder-decoder");
     s->prefixes = (clf_kept_prefixes){.batch = s->session->decoding, .most_rows = s->params.kept_rows < rows ? s->params.kept_rows : rows};
     return clfi_decode_hold(s->session->decoding, (int64_t)rows, s->params.places, positions < rows ? positions : rows);
 }
@@ -341,7 +341,7 @@ static clf_status fit_inputs(clf_scheduler *s)
             continue;
         if (s->active == 1)
             return end_running(s, 0, CLF_FINISH_REFUSED,
-                               clfi_fail(CLF_OUT_OF_MEMORY, "the cache's %zu tokens are in use elsewhere", s->params.cache_rows));
+                               clfi_fail(CLF_OUT_OF_MEMORY, "no room in the cache: all %zu tokens are in use", s->params.cache_rows));
         CLF_TRY(put_back(s));
         list_inputs(s);
     }

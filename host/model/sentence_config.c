@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentence-transformers' module list and settings. */
+/* Reads sentence-transformers' module list and settings. */
 #include "model/sentence_config.h"
 
 #include <stdlib.h>

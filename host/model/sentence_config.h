@@ -41,7 +41,7 @@ typedef struct clf_sentence_config {
  * Statuses as clfi_adapter_place. */
 clf_status clfi_sentence_place(const char *directory, char **out);
 
-/* UNSUPPORTED: a module or a pooling that is not built, by name with those that are; another order than Transformer, Pooling, others.
+/* UNSUPPORTED: a module or a pooling that is not supported, by name with those that are; another order than Transformer, Pooling, others.
  * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 

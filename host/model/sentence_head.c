@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentence-transformers' modules after the Transformer. */
+/* Loads and runs sentence-transformers' modules after the Transformer. */
 #include "model/sentence_head.h"
 
 #include <stdlib.h>

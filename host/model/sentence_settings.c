@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings of sentence-transformers. */
+/* Reads config_sentence_transformers.json. */
 #include "model/sentence_settings.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ static clf_status wrap(clf_session *session, int32_t number, clf_sequence **out)
     const clf_status st = clfi_alloc(1, sizeof *made, "sequence", &made);
     if (st != CLF_OK) {
         if (clfi_decode_drop(session->decoding, number) != CLF_OK)
-            return clfi_fail(CLF_INTERNAL, "sequence: %d is not there", number);
+            return clfi_fail(CLF_INTERNAL, "sequence: unknown number %d", number);
         return st;
     }
     *made = (clf_sequence){.session = session, .number = number};
@@ -129,10 +129,10 @@ static clf_status check_inputs(const clf_session *session, const clf_sequence_to
             CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu is of another session", i);
         for (size_t j = 0; j < i; j++)
             if (inputs[j].sequence == input->sequence)
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: inputs %zu and %zu are of one sequence", j, i);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: inputs %zu and %zu have the same sequence", j, i);
         const size_t have = clf_sequence_length(input->sequence);
         if (input->count > (size_t)config->max_positions - have)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: %zu tokens behind %zu, the model has %lld positions", i, input->count,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: %zu tokens after %zu, the model has %lld positions", i, input->count,
                      have, (long long)config->max_positions);
         for (size_t t = 0; t < input->count; t++)
             if (input->tokens[t] < 0 || input->tokens[t] >= config->vocabulary)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* similarity_fn_name. */
+/* Reads similarity_fn_name, by which a model's embeddings are compared. */
 #include "model/similarity.h"
 
 #include <string.h>

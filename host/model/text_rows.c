@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of texts through a packer. */
+/* Runs a list of texts through a row packer. */
 #include "model/text_rows.h"
 
 #include <string.h>

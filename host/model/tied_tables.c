@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables by the names of their roles, and comparisons. */
+/* Decides which tables of tokens and positions a network shares or computes. */
 #include "model/tied_tables.h"
 
 #include <string.h>

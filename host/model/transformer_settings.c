@@ -49,7 +49,7 @@ static clf_status check_modalities(const json_t *settings, const char *name)
     snprintf(where, sizeof where, "%s: modality_config", name);
     CLF_TRY(clfi_json_opt_object(modalities, where, "text", &text));
     if (!text)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: no \"text\": the model reads no texts alone", where);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: expected \"text\": the model does not read plain texts", where);
     snprintf(where, sizeof where, "%s: modality_config: text", name);
     for (size_t i = 0; i < COUNT(rows); i++)
         CLF_TRY(check_choice(text, where, &rows[i]));
@@ -76,7 +76,7 @@ static clf_status check_arguments(const json_t *settings, const char *name)
 static clf_status check_not_false(const json_t *object, const char *where, const char *key)
 {
     if (json_is_false(json_object_get(object, key)))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: false is not followed (leave the key out)", where, key);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: false is not supported (leave the key out)", where, key);
     return CLF_OK;
 }
 
@@ -128,8 +128,8 @@ static clf_status check_all(const json_t *arguments, const char *name, const cha
     for (size_t i = 0; i < json_array_size(unknown); i++) {
         const char *key = json_string_value(json_array_get(unknown, i));
         if (json_object_get(arguments, key))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: %s: models of this family have no such key (leave it out if it changes nothing)", name,
-                     found, key);
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: %s: unknown key for models of this family (leave it out if it changes nothing)", name, found,
+                     key);
     }
     return CLF_OK;
 }

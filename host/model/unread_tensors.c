@@ -66,10 +66,10 @@ clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf
             clfi_is_copy_of_table(checkpoint, r->names, r->prefix, tensor.name, r->is_taken, r->user))
             continue;
         if (is_second_version(checkpoint, r, tensor.name))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: the file has this weight twice, with other numbers behind \"%s\" (leave one of them out)",
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: the file has this weight twice, with other numbers under \"%s\" (remove one of them)",
                      clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->prefix);
         if (r->takes_all || is_of_rows(r, r->names->encoder, tensor.name) || is_of_rows(r, r->names->decoder, tensor.name))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a network of model_type \"%s\" with this configuration has no such part",
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: unexpected tensor for model_type \"%s\" with this configuration",
                      clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->model_type);
     }
     return CLF_OK;

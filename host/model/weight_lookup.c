@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Roles to names, and fused tensors to their parts. */
+/* Finds stored tensors by the role of a weight, and the rows of a role in fused tensors. */
 #include "model/weight_lookup.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of weights. */
+/* The sources of weights: a checkpoint, tensors of a caller, a seed. */
 #include "model/weight_source.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights on request. */
+/* Computes attention weights on request. */
 #include "nn/attention_weights.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights on request, for pictures of what a layer looks at; passes that only want the result never compute them. */
+/* Computes attention weights on request, for pictures. Passes that need only the result never compute them. */
 #ifndef CLFI_NN_ATTENTION_WEIGHTS_H
 #define CLFI_NN_ATTENTION_WEIGHTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heads that classify sequences. */
+/* Runs classification heads. */
 #include "nn/classifier.h"
 
 #include "op/layer_norm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heads that classify sequences: the vectors of a sequence's tokens become one, and that one logits. */
+/* Classification heads: token vectors of a sequence are pooled to one vector, and that becomes logits. */
 #ifndef CLFI_NN_CLASSIFIER_H
 #define CLFI_NN_CLASSIFIER_H
 

@@ -40,8 +40,8 @@ clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
                                 int64_t layer, bool to_source, const clf_view *x, const clf_view *weights);
 
-/* N more tokens, any number for each sequence, all of which are stored before the first looks. Each sees the tokens of its table of cache
- * rows, itself among them (a prompt's tokens share a table and have rising counts). */
+/* N more tokens, any number for each sequence. All of them are stored in the cache before the first one attends. Each sees the tokens of
+ * its table of cache rows, itself among them (a prompt's tokens share a table and have rising counts). */
 typedef struct clf_decoder_step {
     clf_kv_cache *cache;
     const clf_view *rows;          /* i32 [N,>=keys]: cache row of the j-th token that token n sees */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How queries meet keys in passes over dense batches. */
+/* Attention of passes over dense batches. */
 #include "nn/dense.h"
 
 #include "nn/dense_observe.h"

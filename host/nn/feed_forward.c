@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Position-wise feed-forward network. */
+/* Runs the position-wise feed-forward network. */
 #include "nn/feed_forward.h"
 
 #include "kernel/combine.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache of keys and values. */
+/* Memory of the cache of keys and values. */
 #include "nn/kv_cache.h"
 
 #include "base/alloc.h"
@@ -43,7 +43,7 @@ void clfi_kv_cache_clear(clf_kv_cache *cache)
     *cache = (clf_kv_cache){.context = NULL};
 }
 
-/* Copies the rows of a layer to its larger memory, in a rehearsal too: they stay when it is over. */
+/* Copies the rows of a layer to its larger memory, also during a rehearsal, because the rows outlive it. */
 static clf_status move_rows(const clf_kv_cache *cache, const clf_kv_layer *layer, const clf_kv_layer *larger)
 {
     const size_t row = (size_t)row_elements(cache) * clf_dtype_bytes(cache->dtype), bytes = (size_t)cache->rows * row;

@@ -18,15 +18,16 @@ static clf_status check_attention(const clf_attention_shape *a)
                  (long long)a->heads, (long long)a->head_size, (long long)a->key_heads);
     if (a->window < 0 || a->rotary.dims < 0 || a->rotary.dims % 2 != 0 || a->rotary.dims > a->head_size ||
         (a->rotary.base != 0 && a->rotary.dims == 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: window %d, %lld turned elements of heads of %lld: expected an even number of them",
-                 a->window, (long long)a->rotary.dims, (long long)a->head_size);
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "E_SHAPE: layers: window %d, %lld rotary elements of heads of %lld: expected an even number of elements", a->window,
+                 (long long)a->rotary.dims, (long long)a->head_size);
     return CLF_OK;
 }
 
 clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack)
 {
     if (config->layers < 0 || config->layers > CLFI_STACK_MOST_LAYERS)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers", (long long)config->layers);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers: expected 1 or more", (long long)config->layers);
     if (config->width < 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld", (long long)config->width);
     CLF_TRY(check_attention(&config->attention));
@@ -101,7 +102,7 @@ const clf_view *clfi_stack_bias(const clf_stack *stack)
 clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const char *pass)
 {
     if (clfi_stack_attention(&stack->config, layer)->window > 0 || clfi_stack_bias(stack))
-        CLF_FAIL(CLF_UNSUPPORTED, "layer %lld has a window or a bias by distance, which %s cannot do", (long long)layer, pass);
+        CLF_FAIL(CLF_UNSUPPORTED, "layer %lld has a window or relative position bias, which %s does not support", (long long)layer, pass);
     return CLF_OK;
 }
 
@@ -112,7 +113,7 @@ int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal
     const int64_t n = is_causal ? (distance < 0 ? -distance : 0) : distance < 0 ? -distance : distance;
     if (n < exact)
         return base + n;
-    /* In float, as those who trained the weights computed it: the borders between buckets are theirs. */
+    /* Computed in float as in training, so that distances fall into the same buckets. */
     const float ratio = logf((float)n / (float)exact) / (float)log((double)buckets->max_distance / (double)exact);
     const int64_t bucket = exact + (int64_t)(ratio * (float)(count - exact));
     return base + (bucket < count - 1 ? bucket : count - 1);
@@ -242,7 +243,7 @@ static clf_status feed_forward_block(const layer_run *run, const clf_view *input
     return clfi_feed_forward_run(run->context, &network, input, x, sum);
 }
 
-/* The rows, wherever they are now: sums go from one place to the other and back. */
+/* The current rows: sums alternate between two buffers. */
 typedef struct layer_rows {
     clf_view x, other, normed;
 } layer_rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks: life time, embeddings, generator. */
+/* Creates and frees networks, and runs their embeddings and generators. */
 #include "nn/network.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static void swap(void *a, void *b, size_t bytes)
     }
 }
 
-/* Their configurations stay with their networks. */
+/* Swaps two embeddings; each configuration stays with its network. */
 static void swap_embeddings(clf_token_embedding *a, clf_token_embedding *b)
 {
     swap(a, b, sizeof *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations: names, checks, the public entry. */
+/* Names and checks activations, and the public function. */
 #include "op/activation.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention: checks. */
+/* Checks the operands of fused attention and runs an engine. */
 #include "op/attention.h"
 
 #include "kernel/attention.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting the sequences of a batch into tiles of queries. */
+/* Cuts the sequences of a batch into tiles of queries. */
 #include "op/attention_batch.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All masks of an attention as one. */
+/* Combines all masks of an attention into bits. */
 #include "op/attention_keep.h"
 
 static bool depends_on(const clf_keep_masks *masks, int axis)
@@ -11,7 +11,7 @@ static bool depends_on(const clf_keep_masks *masks, int axis)
     return false;
 }
 
-/* The first of each row along the axes that no mask depends on. */
+/* Keeps only the first index along axes that no mask depends on. */
 static const clf_view *cut(const clf_view *mask, const int64_t *dim, clf_view *storage)
 {
     if (!mask)

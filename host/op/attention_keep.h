@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All masks of an attention as one: a bit per query and key. */
+/* Combines all masks of an attention into one bit per query and key. */
 #ifndef CLFI_OP_ATTENTION_KEEP_H
 #define CLFI_OP_ATTENTION_KEEP_H
 

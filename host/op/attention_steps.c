@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of attention: checks and launches. */
+/* Checks and launches the single steps of attention. */
 #include "op/attention_steps.h"
 
 #include "base/alloc.h"

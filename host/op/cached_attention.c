@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention: checks. */
+/* Checks the operands of cached attention and runs an engine. */
 #include "op/cached_attention.h"
 
 #include "kernel/kv_cache.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embedding lookup: checks. */
+/* Checks the operands of embedding lookups and runs an engine. */
 #include "op/embedding.h"
 
 #include <stdio.h>

@@ -103,7 +103,7 @@ static clf_status fail_tile(const clf_context *context, const clf_engine_table *
     clf_str text = CLF_STR_INIT;
     clf_status st = clfi_engine_choice_text(choice->engine, &whole, &text);
     if (st == CLF_OK)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: the tile of engine %s, own sizes put in where none is given, does not fit %s", table->op,
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: the tile of engine %s does not fit %s (default sizes fill the gaps)", table->op,
                        clfi_str_text(&text), context->device.info.name);
     clfi_str_free(&text);
     return st;
@@ -135,8 +135,8 @@ bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)
 static const char *stated_obstacle(const clf_context *context, const clf_engine *engine)
 {
     if (engine->precision > context->precision)
-        return "it keeps less precision than is asked for";
-    return clfi_engine_is_for(engine, &context->device.caps) ? NULL : "its kernels are not made for such a device";
+        return "its precision is lower than requested";
+    return clfi_engine_is_for(engine, &context->device.caps) ? NULL : "its kernels are for another kind of device";
 }
 
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
@@ -145,8 +145,8 @@ const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *e
     if (stated)
         return stated;
     if (clfi_engine_is_left_out(context, engine))
-        return "the driver's compiler crashes or hangs on a kernel of it (see clformer devices)";
-    return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe of what its kernels need (see clformer devices --all)";
+        return "the driver's compiler crashes or hangs on one of its kernels (see clformer devices)";
+    return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe that its kernels need (see clformer devices --all)";
 }
 
 /* Rows of products read some forms of weights (kernel/weight_form.h). */
@@ -159,6 +159,17 @@ bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, c
 {
     return !stated_obstacle(context, engine) && reads_weight(engine, args) && engine->supports(context, args) &&
            !clfi_engine_is_left_out(context, engine) && clfi_probe(context, engine->probe);
+}
+
+bool clfi_engine_pays(const clf_context *context, const clf_engine *engine)
+{
+    return !engine->pays || engine->pays(context);
+}
+
+/* The rates may have to be measured, so they are asked for last. */
+static bool may_choose(const clf_context *context, const clf_engine *engine, const void *args)
+{
+    return clfi_engine_is_able(context, engine, args) && clfi_engine_pays(context, engine);
 }
 
 static clf_status fail_all(const clf_context *context, const clf_engine_table *table)
@@ -186,14 +197,14 @@ clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void 
         *out = forced;
         return CLF_OK;
     }
-    if (measured && clfi_engine_is_able(context, measured->engine, args)) {
+    if (measured && may_choose(context, measured->engine, args)) {
         *out = *measured;
         return CLF_OK;
     }
     const clf_engine *able = NULL, *suited = NULL;
     for (size_t i = 0; !suited && i < table->count; i++) {
         const clf_engine *engine = &table->engines[i];
-        if (!clfi_engine_is_able(context, engine, args))
+        if (!may_choose(context, engine, args))
             continue;
         able = able ? able : engine;
         suited = !engine->suits || engine->suits(context, args) ? engine : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine runs an op: tables only. The first row that suits a case runs it, else the first that can.
+/* The tables of engines of every op. The first row that suits a case runs it, else the first that can.
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
  * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group
@@ -18,6 +18,7 @@
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
 #include "kernel/top_k.h"
+#include "runtime/matrix_rate.h"
 
 static bool has_fast_compiler(const clf_device_caps *caps)
 {
@@ -29,7 +30,7 @@ static bool has_byte_dot(const clf_device_caps *caps)
     return caps->has_byte_dot;
 }
 
-/* Sums of 32 bits: in narrower ones two bytes of an input cost as much as floats of the weights. */
+/* Byte dot products with 32-bit sums. With narrower sums, two bytes per input cost as much as floats of the weights. */
 static bool has_wide_byte_dot(const clf_device_caps *caps)
 {
     return caps->has_byte_dot && !caps->narrow_byte_dot;
@@ -75,16 +76,20 @@ static bool has_matrix_unit(const clf_device_caps *caps)
     return caps->matrix_unit != CLFI_MATRIX_NONE;
 }
 
-/* Products that fill tiles of a matrix unit. */
+/* Products that fill tiles of a matrix unit, of a kind that was seen to multiply. */
 static bool tiles_on_gpu(const clf_context *context, const void *args)
 {
     const clf_gemm_args *gemm = args;
-    return on_gpu(context, args) && gemm->m >= 64 && gemm->n >= 64 && gemm->k >= 32;
+    return on_gpu(context, args) && clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified && gemm->m >= 64 &&
+           gemm->n >= 64 && gemm->k >= 32;
 }
 
-static bool tiles_on_strong_unit(const clf_context *context, const void *args)
+/* Three products of the unit take the place of one. */
+static bool has_strong_unit(const clf_context *context)
 {
-    return tiles_on_gpu(context, args) && context->device.caps.strong_matrix_unit;
+    enum { LEAST_RATIO = 4 };
+    const clf_matrix_rates rates = clfi_matrix_rates(context);
+    return rates.floats > 0 && rates.unit >= LEAST_RATIO * rates.floats;
 }
 
 /* Sharing a row between work-items pays where its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too few
@@ -157,8 +162,9 @@ static const clf_engine gemm[] = {
      .precision = CLF_PRECISION_HIGH,
      .runs_on = has_matrix_unit,
      .probe = CLFI_PROBE_MATRIX,
-     .supports = clfi_gemm_matrix_split_supports,
-     .suits = tiles_on_strong_unit,
+     .supports = clfi_gemm_matrix_supports,
+     .pays = has_strong_unit,
+     .suits = tiles_on_gpu,
      .run = clfi_gemm_matrix_split_run,
      .tiling = &clfi_gemm_matrix_split_tiling,
      .gemm = &rows_or_blocks,
@@ -267,6 +273,7 @@ static const clf_engine attention[] = {
      .runs_on = has_matrix_unit,
      .probe = CLFI_PROBE_MATRIX,
      .supports = clfi_attention_matrix_split_supports,
+     .pays = has_strong_unit,
      .run = clfi_attention_matrix_split_run,
      .shares_keys = true,
      .accuracy = "MiniLM, 300 texts, bfloat16: features of the embeddings, up to 0.41, off by 1.1e-6 at most, 1.8e-7 in the mean square"},

@@ -17,6 +17,7 @@ typedef struct clf_engine {
     bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
     clf_probe probe; /* what has to come out right there before the row is used (runtime/probe.h): asked only when all else fits */
     bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
+    bool (*pays)(const clf_context *context); /* whether it may be chosen without its name, by what was measured there; NULL: yes */
     bool (*suits)(const clf_context *context, const void *args); /* the choice on devices that were not measured; NULL: all it supports */
     clf_status (*run)(clf_context *context, const void *args);   /* enqueues */
     const clf_tiling *tiling;                                    /* what its kernels can be built with; NULL: no choice */
@@ -66,12 +67,15 @@ bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps);
 /* Whether the row keeps the context's precision and can run the case. */
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
 
+/* Whether tables and measured choices may name the row on this device. A forced one runs anyway. */
+bool clfi_engine_pays(const clf_context *context, const clf_engine *engine);
+
 /* The reason, in words, why an engine takes no case on this context; NULL: none. */
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine);
 
-/* The row for this case and its tile. It is the forced one, else `measured` (NULL: nothing was measured) if that row can run the case, else
- * the first row that suits, else the first that can run it. UNSUPPORTED: the forced row cannot run it, or no row can. INVALID_ARGUMENT: no
- * row has the forced name, or it has no such tile. */
+/* The row for this case and its tile. It is the forced one, else `measured` (NULL: nothing was measured) if that row pays and can run the
+ * case. Else it is the first such row that suits, or the first of them. UNSUPPORTED: the forced row cannot run it, or no row can.
+ * INVALID_ARGUMENT: no row has the forced name, or it has no such tile. */
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
                               clf_engine_choice *out);
 

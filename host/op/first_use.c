@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CLBlast against our own product at one weight, with the rows of few texts and with as many as fill the device. */
+/* Times CLBlast against our own product for one weight, with the rows of few texts and with enough rows to fill the device. */
 #include "op/first_use.h"
 
 #include <math.h>
@@ -171,7 +171,7 @@ static bool agree(const contest *c)
     return true;
 }
 
-/* A slow device has used up the time with the samples that it began with: they decide. */
+/* On a slow device the first samples use up the time, and they decide. */
 static clf_status time_both(contest *c)
 {
     for (; c->pairs < MOST_PAIRS && c->sampled_ns < BUDGET_NS; c->pairs++)
@@ -208,7 +208,7 @@ static clf_status decide(contest *c, const clf_engine **out)
     return CLF_OK;
 }
 
-/* Whether the table alone sends such products to CLBlast, though `tiled` could do them. */
+/* Whether only the table, not a measurement, sends such products to CLBlast although `tiled` could run them. */
 static bool is_open(const contest *c)
 {
     const clf_gemm_weight typical = {.form = CLFI_GEMM_ROWS, .dtype = CLF_F32, .n = c->n, .k = c->k};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine a device's large products go to where nobody measured: decided on the device when a model is first loaded there. */
+/* Chooses the engine of large products on a device that was not tuned, by a short measurement when a model is first loaded. */
 #ifndef CLFI_OP_FIRST_USE_H
 #define CLFI_OP_FIRST_USE_H
 

@@ -32,7 +32,8 @@ static clf_status check(const clf_gemm_args *args)
     memcpy(sizes + 3, args->batch, (size_t)args->batch_rank * sizeof sizes[0]);
     for (int i = 0; i < 3 + args->batch_rank; i++)
         if (sizes[i] < 0 || sizes[i] > INT_MAX - 1024)
-            CLF_FAIL(sizes[i] < 0 ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "gemm: a size of %lld", (long long)sizes[i]);
+            CLF_FAIL(sizes[i] < 0 ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "gemm: a size is %lld, expected 0 or more",
+                     (long long)sizes[i]);
     for (int i = 0; i < args->batch_rank; i++)
         if (__builtin_mul_overflow(batches, args->batch[i], &batches) || batches > INT_MAX)
             CLF_FAIL(CLF_UNSUPPORTED, "gemm: more than 2^31 - 1 batches");
@@ -122,7 +123,7 @@ static clf_status choose(const clf_context *context, const clf_gemm_args *args, 
     const clf_status st = clfi_gemm_choose(context, args, out);
     if (st != CLF_UNSUPPORTED || !args->weight || !context->unbuilt)
         return st;
-    return clfi_fail_prefix(st, "weights are packed for an engine that is left out now (load them again for another engine)");
+    return clfi_fail_prefix(st, "weights are packed for an engine that no longer works on the device (load them again for another engine)");
 }
 
 static clf_status run(clf_context *context, clf_gemm_args *args)

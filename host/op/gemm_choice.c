@@ -6,7 +6,7 @@
 
 enum { TYPICAL_ROWS = 128 };
 
-/* A rule that was measured at a finer precision says nothing of rows that keep less. */
+/* A rule that was measured at a finer precision does not cover engines of lower precision. */
 static bool is_outdone(const clf_context *context, const clf_gemm_rule *rule, const clf_gemm_args *args)
 {
     clf_engine_choice own;

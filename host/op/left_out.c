@@ -43,7 +43,7 @@ uint64_t clfi_engine_bit(const clf_engine *engine)
     return 0;
 }
 
-/* Not with kernels from elsewhere, which change without their names. */
+/* No file is used with kernels from CLF_KERNEL_DIR, which may change under the same names. */
 static bool has_file(const clf_context *context)
 {
     return context->shared->cache && !context->kernel_dir;
@@ -155,7 +155,7 @@ static clf_status add_graphs(const clf_context *context, left_out_state *state, 
     return clfi_str_appendf(names, "%slaunch graphs", names->length ? ", " : "");
 }
 
-/* Adds the engines noted since the last call. People read the first line of a run; clfi_engines_left_out has the later ones too. */
+/* Adds the engines noted since the last call. The first line of a run is logged as an error, later ones as information. */
 static clf_status add_lines(const clf_context *context, left_out_state *state)
 {
     clf_str names = CLF_STR_INIT;

@@ -79,7 +79,7 @@ static clf_status add_pieces(clf_context *context, const clf_engine_choice *choi
     return CLF_OK;
 }
 
-/* In the form of the engine that is chosen. *out_engine: that one. */
+/* Packs parts in the form of the chosen engine, *out_engine. */
 static clf_status add_chosen(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear,
                              const clf_engine **out_engine)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Log-softmax: checks. */
+/* Checks the operands of log-softmax and runs an engine. */
 #include "op/log_softmax.h"
 
 #include "op/engines.h"

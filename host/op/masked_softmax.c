@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Masked softmax: checks, masks brought to the shape of x. */
+/* Checks the operands of masked softmax and brings masks to the shape of x. */
 #include "op/masked_softmax.h"
 
 #include "base/options.h"

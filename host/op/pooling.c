@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling: checks. */
+/* Checks the operands of pooling and runs an engine. */
 #include "op/pooling.h"
 
 #include "base/alloc.h"

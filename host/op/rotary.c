@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions: frequencies and their table. */
+/* Computes the frequencies of rotary positions and their table. */
 #include "op/rotary.h"
 
 #include <math.h>

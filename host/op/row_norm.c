@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of the row normalisations. */
+/* Checks the operands of the row normalisations and runs an engine. */
 #include "op/row_norm.h"
 
 #include "op/check.h"

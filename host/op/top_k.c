@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Top-k: checks. */
+/* Checks the operands of top-k and runs an engine. */
 #include "op/top_k.h"
 
 #include <limits.h>

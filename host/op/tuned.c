@@ -62,7 +62,8 @@ static clf_status read_tuning(const clf_context *context, clf_tuning **out)
     bool is_other = false;
     CLF_TRY(clfi_tuned_file_find(context->tuned_file, &context->device.info, &is_other, &entry));
     if (is_other)
-        clfi_log(context, CLF_LOG_INFO, "%s: %s was tuned with another driver than %s or other than %u compute units: ignored",
+        clfi_log(context, CLF_LOG_INFO,
+                 "%s: choices for %s ignored: they were tuned with another driver than %s, or not with %u compute units",
                  context->tuned_file, context->device.info.name, context->device.info.driver_version, context->device.info.compute_units);
     if (!entry)
         return CLF_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and replacing the file of measured choices. */
+/* Reads and replaces the file of measured choices. */
 #include "op/tuned_file.h"
 
 #include <fcntl.h>
@@ -54,13 +54,13 @@ static bool is_text(const json_t *entry, const char *key, const char *text)
     return strcmp(json_string_value(json_object_get(entry, key)), text) == 0;
 }
 
-/* With whatever driver and number of units. */
+/* Whether an entry is of this device, with any driver and number of units. */
 static bool is_device(const json_t *entry, const clf_device_info *device)
 {
     return is_text(entry, "name", device->name) && is_text(entry, "platform", device->platform_name);
 }
 
-/* A driver may show fewer or more units of the same device, by a variable or a part of a GPU. Older entries do not tell. */
+/* Whether an entry has this number of units: an environment variable or a part of a GPU can change it. Older entries do not have it. */
 static bool has_units(const json_t *entry, const clf_device_info *device)
 {
     const json_t *units = json_object_get(entry, "compute_units");

@@ -17,8 +17,8 @@
  * FORMAT: the file is broken, and why. IO: it cannot be read. */
 clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_is_other, json_t **out);
 
-/* Holds other processes back from the same lock, which they take from before they find an entry until they have stored what became of it.
- * The folder, which is what is locked, is created. Where it cannot be locked, nobody is held back. Given back by unlock. */
+/* Locks the folder of the file against other processes, from reading an entry until the new one is stored. Creates the folder. Where it
+ * cannot be locked, the lock does nothing. Release it with unlock. */
 int clfi_tuned_file_lock(const char *path);
 void clfi_tuned_file_unlock(int lock);
 

@@ -26,7 +26,7 @@ static clf_status parse_kind(const json_t *json, clf_gemm_kind *out)
             return CLF_OK;
         }
     }
-    CLF_FAIL(CLF_FORMAT, "%s: kind \"%s\" is none of linear, product, interleaved", where, name);
+    CLF_FAIL(CLF_FORMAT, "%s: kind \"%s\": expected linear, product or interleaved", where, name);
 }
 
 /* Absent: highest. */
@@ -40,7 +40,7 @@ static clf_status parse_precision(const json_t *json, clf_precision *out)
             return CLF_OK;
         }
     }
-    CLF_FAIL(CLF_FORMAT, "%s: precision \"%s\" is none of highest, high, medium", where, name);
+    CLF_FAIL(CLF_FORMAT, "%s: precision \"%s\": expected highest, high or medium", where, name);
 }
 
 /* *is_known false: the engine has no such parameter or value, or the tile does not fit. */
@@ -110,7 +110,7 @@ static clf_status parse_rules(const clf_context *context, const json_t *entry, c
         tuning->count += is_known;
     }
     if (context && tuning->count < count)
-        clfi_log(context, CLF_LOG_INFO, "%zu of %zu tuned choices are passed over: there is no such engine or tile, or it does not fit",
+        clfi_log(context, CLF_LOG_INFO, "%zu of %zu tuned choices are ignored: unknown engine or tile, or one that does not fit",
                  count - tuning->count, count);
     return CLF_OK;
 }
@@ -129,7 +129,7 @@ static clf_status parse_clblast(const clf_context *context, const json_t *entry,
             CLF_FAIL(CLF_FORMAT, "%s: CLBlast kernel \"%s\" is unknown", where, name);
         CLF_TRY(clfi_json_get_object(kernels, where, name, &kernel));
         if (json_object_size(kernel) != clfi_clblast_kernels[at].count)
-            CLF_FAIL(CLF_FORMAT, "%s: CLBlast's %s has %zu parameters, found %zu", where, name, clfi_clblast_kernels[at].count,
+            CLF_FAIL(CLF_FORMAT, "%s: CLBlast's %s: expected %zu parameters, found %zu", where, name, clfi_clblast_kernels[at].count,
                      json_object_size(kernel));
         for (size_t i = 0; i < clfi_clblast_kernels[at].count; i++) {
             int64_t number;
@@ -210,7 +210,7 @@ static bool has_rule_for(const clf_tuning *tuning, const clf_gemm_rule *rule)
     return false;
 }
 
-/* As far as a file may be long. False: not enough memory. */
+/* Appends passed-over rules up to the largest size of a file. False: not enough memory. */
 static bool append_passed_over(const clf_tuning *tuning, json_t *rules)
 {
     size_t i;

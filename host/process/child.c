@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One child process. */
+/* Starts, watches and ends one child process. */
 #include "process/child.h"
 
 #include <errno.h>

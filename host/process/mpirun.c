@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a process of mpirun. */
+/* Reads the environment variables that mpirun sets. */
 #include "process/mpirun.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sending and receiving bytes. */
+/* Sends and receives bytes between this process and a child. */
 #include "process/socket.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t si
         else if (errno == EPIPE || errno == ECONNRESET)
             return CLFI_MESSAGE_CLOSED;
         else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* the socket has a limit, SO_SNDTIMEO */
-            clfi_fail(CLF_IO, "send to a device's process: it does not read");
+            clfi_fail(CLF_IO, "send to a device's process: the process no longer reads");
             return CLFI_MESSAGE_FAILED;
         } else if (errno != EINTR) {
             clfi_fail(CLF_IO, "send to a device's process: %s", strerror(errno));

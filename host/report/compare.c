@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairing the rows of two result files, and the verdicts. */
+/* Pairs the rows of two result files and decides which are faster or slower. */
 #include "report/compare.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static clf_status pair_rows(clfi_comparison *c)
     c->only_in_a = c->a->row_count - c->count;
     CLF_TRY(count_unpaired(c));
     if (c->count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: no workload that both list", c->a->path, c->b->path);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: expected a workload that both list", c->a->path, c->b->path);
     return CLF_OK;
 }
 

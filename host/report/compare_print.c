@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison as a table and as JSON. */
+/* Prints a comparison as a table or as JSON. */
 #include "report/compare.h"
 
 #include <math.h>
@@ -132,9 +132,8 @@ static void print_tables(const clfi_comparison *c, FILE *stream)
     if (c->only_in_a || c->only_in_b)
         fprintf(stream, "; %zu only in a, %zu only in b", c->only_in_a, c->only_in_b);
     fprintf(stream,
-            "\nWall time, medians; intervals from a bootstrap of whole rounds, widened for what differs from run to run; claims hold for "
-            "all rows\n"
-            "together (wrong ones below %.0f %%). \"no difference\": none was shown.\n",
+            "\nWall time, medians; intervals from a bootstrap of whole rounds, widened for differences between runs. At most %.0f %% of "
+            "the\nclaims are expected to be false. \"no difference\": none could be shown.\n",
             100 * CLFI_COMPARE_LEVEL);
 }
 

@@ -28,7 +28,7 @@ clf_status clfi_compare_settings(clfi_comparison *c)
     char where[48];
     const json_t *a = c->a->document, *b = c->b->document;
     if (!(c->differences = json_array()))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "what differs between two runs: not enough memory");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "differences between two runs: not enough memory");
     CLF_TRY(diff_known(c->differences, "host", json_object_get(a, "host"), json_object_get(b, "host"), of_host, COUNT(of_host)));
     CLF_TRY(diff_known(c->differences, "settings", json_object_get(a, "settings"), json_object_get(b, "settings"), of_settings,
                        COUNT(of_settings)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ratio of two medians, by a bootstrap of whole visits. */
+/* Estimates the ratio of two medians by a bootstrap of whole visits. */
 #include "report/statistics.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking two JSON values side by side. */
+/* Lists the differences of two JSON values. */
 #include "report/json_diff.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static clf_status note(json_t *list, const char *where, const json_t *a, const j
 {
     json_t *entry = json_pack("{s:s, s:O*, s:O*}", "what", where, "a", a, "b", b);
     if (!entry || json_array_append_new(list, entry) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "what differs at %s: not enough memory", where);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "differences at %s: not enough memory", where);
     return CLF_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Escaping and number formats. */
+/* Escapes texts for HTML and SVG, and formats numbers. */
 #include "report/markup.h"
 
 #include <math.h>

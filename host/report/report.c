@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One report from result files. */
+/* Writes one report from result files. */
 #include "report/report.h"
 
 #include "report/report_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathering what a report shows. */
+/* Gathers the rows of a report from result files. */
 #include "report/report_data.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page. */
+/* Writes a report as an HTML page. */
 #include <math.h>
 #include <string.h>
 
@@ -182,7 +182,7 @@ static void write_method(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(
         m,
         "<h2 id=\"method\">How it was measured</h2>\n<ul>\n"
-        "<li>Each result is first compared with a float64 reference on the host; what is wrong is FAILED, not timed and not ranked.</li>\n"
+        "<li>Each result is first compared with a float64 reference on the host; wrong results are FAILED, neither timed nor ranked.</li>\n"
         "<li>All devices get the same work: same shapes, types, masks, models and random data from the same seed, never zeros.</li>\n"
         "<li>Devices, workloads and engines take turns in random order, so that a machine that slows down slows all of them.</li>\n"
         "<li>Times are the host&#39;s wall time until the result is there; \u201con device\u201d is the sum of the kernels&#39; event "

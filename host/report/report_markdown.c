@@ -99,9 +99,8 @@ static void write_failures(clfi_markup *m, const clfi_report_data *data)
 
 static void write_method(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "\n## How it was measured\n\nEach result was compared with a float64 reference on the host first; what is wrong is "
-                       "FAILED and not timed. Times are "
-                       "wall time, medians over rounds of random order.\n\n");
+    clfi_markup_raw(m, "\n## How it was measured\n\nEach result was compared with a float64 reference on the host first; wrong results are "
+                       "FAILED and not timed. Times are wall time, medians over rounds of random order.\n\n");
     for (size_t f = 0; f < data->file_count; f++) {
         const clfi_result *file = &data->files[f];
         clfi_markup_raw(m, "- ");

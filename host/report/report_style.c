@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Style sheets of reports. Colours are the eight that Okabe & Ito (2008) chose to be told apart by every kind of eye, black replaced by
- * violet, each in a lighter step for dark backgrounds. */
+/* Style sheets of reports. The eight colours of Okabe & Ito (2008) can be told apart with every kind of colour vision. Violet replaces
+ * black, and dark backgrounds get a lighter step of each. */
 #include <math.h>
 #include <string.h>
 
 #include "report/report_parts.h"
 
-/* Names of colours, and the colours on light ground, on dark ground and on paper. */
+/* Each colour by its name: on a light background, on a dark one, and on paper. */
 static const struct {
     const char *name, *light, *dark, *paper;
 } colours[] = {
@@ -17,7 +17,7 @@ static const struct {
     {"c5", "#3f9bd1", "#8fcbf2", "#3f9bd1"}, {"c6", "#6f56b8", "#a693ee", "#6f56b8"}, {"c7", "#6b7280", "#a0a7b4", "#6b7280"},
 };
 
-/* Rules of figures without colours. */
+/* Style rules of figures, without colours. */
 static const char figure_rules[] =
     "svg text{font:12px system-ui,-apple-system,\"Segoe UI\",\"Liberation Sans\",\"DejaVu Sans\",sans-serif}\n"
     "svg .mono{font:11px ui-monospace,\"DejaVu Sans Mono\",\"Liberation Mono\",Menlo,Consolas,monospace}\n"
@@ -29,8 +29,8 @@ static const char figure_rules[] =
     ".cacheroof{stroke-width:1.2;stroke-dasharray:5 4}.leader{stroke-width:.8}.whisker{stroke-width:1.2}"
     ".other{stroke-width:1.6;stroke-opacity:.65}.mark{stroke-width:1.2}\n";
 
-/* Their colours, a $name for each of the table. Written out once for each ground: viewers of pictures know no variables of style sheets,
- * and many none of the media. */
+/* Style rules with the colours of figures, as $name of the table. They are written for each background, because many viewers of SVG support
+ * neither CSS variables nor media rules. */
 static const char figure_colours[] =
     "svg text{fill:$ink}svg .tick,svg .axis,svg .head,svg .key,svg .quiet{fill:$quiet}svg .bad{fill:$bad}"
     "svg .point{stroke:$ground}svg .rooftext{fill:$roof;stroke:$ground}"
@@ -125,7 +125,7 @@ void clfi_report_page_style(clfi_markup *m)
     clfi_markup_raw(m, page_rules);
 }
 
-/* Colours go round every eight ops, shapes every seven: 56 ops before two look alike. */
+/* Draws the marker of an op. Colours repeat every eight ops and shapes every seven, so 56 ops look different. */
 void clfi_report_marker(clfi_markup *m, size_t op, double x, double y)
 {
     static const struct {

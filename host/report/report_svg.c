@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures as one picture. */
+/* Writes the figures of a report as one SVG picture. */
 #include <math.h>
 
 #include "report/report_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a result file: the frame, and what the run was. */
+/* Reads a result file: its frame and the settings of the run. */
 #include "report/result.h"
 
 #include <math.h>

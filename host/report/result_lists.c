@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a result file: devices and workloads. */
+/* Reads a result file: devices and workloads. */
 #include "report/result_parts.h"
 
 #include <stdio.h>

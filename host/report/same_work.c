@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether two descriptions of work differ, and in what. */
+/* Finds how two descriptions of work differ. */
 #include "report/same_work.h"
 
 #include <stdio.h>

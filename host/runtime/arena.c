@@ -85,8 +85,8 @@ static bool is_held(const clf_arena *arena)
     return false;
 }
 
-/* One block in place of several, after the queue has ended, so that both are never there at once. Where the device does not have it, blocks
- * are added as they are needed. */
+/* Replaces several blocks by one, after the queue has finished, so that old and new blocks never exist at the same time. If the device
+ * cannot allocate it, blocks are added as they are needed. */
 static void merge(clf_context *context)
 {
     clf_arena *arena = context->arena;

@@ -29,11 +29,11 @@ void clfi_arena_destroy(clf_arena *arena);
 clf_arena_mark clfi_arena_top(const clf_context *context);
 void clfi_arena_release(clf_context *context, clf_arena_mark mark);
 
-/* Makes room for regions of so many bytes together, where none is in use, in one block. Where the device does not have it, nothing changes:
- * blocks are added when they are needed. */
+/* Allocates one block for regions of `size_bytes` bytes together, if no region is in use. If the device cannot allocate it, nothing
+ * changes: blocks are added when they are needed. */
 void clfi_arena_reserve(clf_context *context, size_t size_bytes);
 
-/* OUT_OF_MEMORY as clfi_buffer_create. Where no region is in use and there are several blocks, one takes their place. */
+/* OUT_OF_MEMORY as clfi_buffer_create. If no region is in use and there are several blocks, one block replaces them. */
 clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work beside rehearsals and recordings. */
+/* Sets a rehearsal or recording of a context aside while other work is done. */
 #include "runtime/aside.h"
 
 clf_aside clfi_aside_begin(clf_context *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is done at once, whatever a context is in the middle of. A rehearsal (runtime/rehearsal.h) would only note its launches, and a
- * recording (runtime/recording.h) would take them in. */
+/* Does work at once, even while a context rehearses or records. A rehearsal (runtime/rehearsal.h) would only note its launches, and a
+ * recording (runtime/recording.h) would record them. */
 #ifndef CLFI_RUNTIME_ASIDE_H
 #define CLFI_RUNTIME_ASIDE_H
 

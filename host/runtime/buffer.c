@@ -103,7 +103,7 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
     if (!caps->unified_memory)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
     if (caps->blocks_signals) /* see base/file_map.h */
-        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: a file that is cut meanwhile would end the program");
+        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: a file that is truncated meanwhile would end the program");
     if (!map->data || (uintptr_t)map->data % caps->base_alignment_bytes != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
     clf_buffer *buffer;
@@ -125,9 +125,9 @@ clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
     return buffer;
 }
 
-/* A driver keeps its own memory until its commands are done, but knows nothing of ours: the queue ends first. Where it does not, or the
- * queue of another context on the same memory did not, the mapping stays, because lost memory is better than a kernel that reads where
- * nothing is. */
+/* A driver keeps its own memory until its commands are done, but does not know about our mapping, so the queue must finish first. If this
+ * queue, or that of another context on the same memory, does not finish, the mapping stays: a leak is better than a kernel that reads
+ * unmapped memory. */
 static void release_mapped(clf_buffer *buffer)
 {
     clf_context *context = buffer->context;
@@ -148,7 +148,7 @@ static void release_mapped(clf_buffer *buffer)
         clfi_file_map_release(buffer->map);
 }
 
-/* Whether the files in place, those of now and those of before, are what they were. */
+/* Whether the files that are, or were, used in place are unchanged. */
 static clf_status check_files(clf_shared *shared)
 {
     clf_status st = CLF_OK;
@@ -179,7 +179,7 @@ void clfi_buffer_release(clf_buffer *buffer)
 static clf_status check_range(const clf_buffer *buffer, const char *verb, size_t offset, size_t size)
 {
     if (offset > buffer->size_bytes || size > buffer->size_bytes - offset)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: bytes [%zu, +%zu) leave a buffer of %zu bytes", verb, offset, size, buffer->size_bytes);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: bytes [%zu, +%zu) are outside a buffer of %zu bytes", verb, offset, size, buffer->size_bytes);
     return CLF_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program to build, for those who build several at once: runtime/parallel_build.h in threads, runtime/outside_build.h in processes. */
+/* A program to build, as parallel_build.h (threads) and outside_build.h (processes) take several of them at once. */
 #ifndef CLFI_RUNTIME_BUILD_JOB_H
 #define CLFI_RUNTIME_BUILD_JOB_H
 

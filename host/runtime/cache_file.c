@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the cache: sealed by a hash, bound to a key. */
+/* Reads and writes files of the cache, which have a hash and a key. */
 #include "runtime/cache_file.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ clf_status clfi_cache_file_read(const clf_private_directory *directory, const ch
 {
     CLF_TRY(clfi_private_directory_read(directory, name, most, out));
     if (!is_sound(out, key))
-        CLF_FAIL(CLF_FORMAT, "%s is damaged or of another key", name);
+        CLF_FAIL(CLF_FORMAT, "%s is damaged or belongs to another key", name);
     return CLF_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the cache: an 8-byte mark of the format, 32 hexadecimal digits of the hash of what follows, 32 of the key that the content
- * belongs to, the content. Readers in other processes see a whole file or none. */
+/* Reads and writes files of the cache. A file is an 8-byte mark of the format, 32 hexadecimal digits of the hash of the rest, 32 of the key
+ * that the content belongs to, and the content. Readers in other processes see a whole file or none. */
 #ifndef CLFI_RUNTIME_CACHE_FILE_H
 #define CLFI_RUNTIME_CACHE_FILE_H
 

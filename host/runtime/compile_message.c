@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing and reading messages. */
+/* Writes and reads the messages between the library and clformer-compile. */
 #include "runtime/compile_message.h"
 
 #include <errno.h>

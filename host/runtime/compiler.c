@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One compiling process. */
+/* Starts, asks, watches and ends one compiling process. */
 #include "runtime/compiler.h"
 
 #include <errno.h>

@@ -40,7 +40,7 @@ bool clfi_compiler_ask(clf_compiler *c, const clf_str *request, double seconds);
 /* Reads what has come, without waiting. */
 clf_compile_state clfi_compiler_look(clf_compiler *c, clf_compile_word *out_word, const char **out_text);
 
-/* Ends it at once. `how` (CLFI_CHILD_WORDS bytes; NULL: not asked for) tells what it had ended by before, and the last line that it
+/* Ends the process at once. `how` (CLFI_CHILD_WORDS bytes; NULL: not wanted) receives how it had ended before, and the last line that it
  * wrote. Returns whether it ended by a fault of what ran in it: a signal that a program raises by its own errors, or an exit status. */
 bool clfi_compiler_stop(clf_compiler *c, char *how);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life of the compiling processes. */
+/* Finds clformer-compile, and starts, keeps and ends the compiling processes of a pool. */
 #include "runtime/compiler_pool.h"
 
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ static clf_status compiler_path(const char *given, char **out)
     return *out ? CLF_OK : try_path(CLF_COMPILER_PATH, out);
 }
 
-/* The process that a pool has left, for the next one of this process (and not of one that it forked). */
+/* The compiling process that a pool left for the next pool of this process (not of a forked child). */
 static struct {
     pthread_mutex_t lock;
     pid_t owner;

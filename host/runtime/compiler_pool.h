@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The compiling processes of contexts that share programs: none until the first program is missing, as many as there are processors while
- * many are, and two that stay for the next ones. The first of them is handed on to the next pool of this process, which may need it as
- * soon. They end by themselves when nobody asks them for a while. */
+/* A pool of compiling processes for contexts that share programs. It is empty until the first program is missing, has up to one process per
+ * processor while many are missing, and keeps two for later programs. The first of these passes to the next pool of this process. Processes
+ * end by themselves when they are idle for a while. */
 #ifndef CLFI_RUNTIME_COMPILER_POOL_H
 #define CLFI_RUNTIME_COMPILER_POOL_H
 

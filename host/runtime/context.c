@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A context that exists: its references, its queue, its log, and what is asked of it. Its beginning and end: runtime/context_create.c. */
+/* Operations of an existing context: references, queue, log, recovery from a lost device. runtime/context_create.c makes and frees it. */
 #include "runtime/context.h"
 
 #include <stdarg.h>
@@ -137,7 +137,7 @@ clf_status clfi_context_wait(clf_context *context)
     if (code != CL_SUCCESS)
         return fail_call(context, "clFinish", code, is_loss(code) ? CLF_DEVICE_LOST : CLF_DEVICE);
     if (context->is_lost && *context->is_lost)
-        CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
+        CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its work-groups at the same time (CLF_GRAPH=0 launches kernels one by one)",
                  context->device.info.name);
     return CLF_OK;
 }

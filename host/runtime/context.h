@@ -89,7 +89,7 @@ struct clf_context {
     struct clf_rehearsal *rehearsal; /* of runtime/rehearsal.h; NULL: work is done */
     uint64_t builds_expected;        /* programs from source that a rehearsal found necessary, and those built before */
     uint64_t asker;                  /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
-    uint64_t unbuilt;                /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
+    uint64_t unbuilt;                /* engines of which the driver cannot compile or run a kernel: they are left out */
     char unbuilt_reason[1024];       /* of the last of them */
     size_t unbuilt_graphs;           /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
     void (*on_build)(void *user);    /* called before a program is built from source; NULL: nobody watches */
@@ -100,7 +100,7 @@ struct clf_context {
     bool logs_to_stderr;
 };
 
-/* clf_context_create without parameters, on a device of a list: it is that device, whatever a list that is made now would hold. */
+/* clf_context_create without parameters, on exactly this device of a list, even if a new list would differ. */
 clf_status clfi_context_create_on(const clf_device *device, clf_context **out);
 
 /* INVALID_ARGUMENT: `what` was made on `maker`, and `context` neither is that one nor shares its cl_context (or is NULL). */
@@ -132,7 +132,7 @@ CLF_NODISCARD bool clfi_context_recover(clf_context *context, clf_status *st);
 /* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE, DEVICE_LOST. */
 clf_status clfi_context_wait(clf_context *context);
 
-/* clf_context_finish before something is let go that kernels may still use: a failure is logged, for there is nobody to return it to. */
+/* clf_context_finish before memory is freed that kernels may still use. A failure is logged, because no caller could receive it. */
 void clfi_context_drain(clf_context *context);
 
 /* Default path of tuned choices: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.

@@ -43,15 +43,15 @@ static const char *choose(const char *parameter, const char *variable)
     return parameter ? parameter : getenv(variable);
 }
 
-/* Who compiles what the cache lacks. */
+/* Chooses who compiles kernels that the cache lacks: child processes or this one. */
 static clf_status set_compilers(clf_context *context)
 {
     const char *path = getenv("CLF_COMPILER");
     CLF_TRY(clfi_compiler_pool_create(path, getenv("CLF_COMPILE_SECONDS"), &context->shared->compilers));
     if (!context->shared->compilers)
-        clfi_log(context, CLF_LOG_INFO, "%s; kernels are compiled in the program, which ends where the driver's compiler crashes",
+        clfi_log(context, CLF_LOG_INFO, "%s; kernels are compiled in this process, which ends if the driver's compiler crashes",
                  !path     ? "clformer-compile is not installed"
-                 : path[0] ? "CLF_COMPILER names no program"
+                 : path[0] ? "CLF_COMPILER does not name a program"
                            : "CLF_COMPILER is empty");
     return CLF_OK;
 }
@@ -90,7 +90,7 @@ static clf_status set_directories(clf_context *context, const clf_context_params
         bool exists;
         CLF_TRY(clfi_directory_exists(kernels, &exists));
         if (!exists)
-            CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s: there is no such directory", kernels);
+            CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s: no such directory", kernels);
         CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
     }
     if (dump && dump[0])
@@ -153,7 +153,7 @@ static clf_status set_matrix_unit(clf_context *context)
     if (!name || !name[0])
         return CLF_OK;
     context->device.caps.matrix_unit = clfi_matrix_unit_from_name(name);
-    context->device.caps.emulates_matrix_unit = context->device.caps.strong_matrix_unit = true;
+    context->device.caps.emulates_matrix_unit = true;
     if (context->device.caps.matrix_unit == CLFI_MATRIX_NONE)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: unknown unit \"%s\" (%s, for example)", name,
                  clfi_matrix_unit_info(CLFI_MATRIX_NVIDIA_BF16)->macro);
@@ -261,7 +261,7 @@ static void release_lost(clf_context *context)
     context->budget.last_kernel = NULL;
 }
 
-/* Contexts that share the cl_context would go on with what is void: they, and those of a caller's cl_context, stay lost. */
+/* Contexts that share the cl_context would continue with void objects, so they stay lost, as do those on a caller's cl_context. */
 static clf_status reopen(clf_context *context)
 {
     cl_context opencl = NULL;
@@ -271,7 +271,7 @@ static clf_status reopen(clf_context *context)
     clf_status st;
     if (context->is_borrowed || atomic_load(&context->shared->references) > 1)
         return clfi_fail_prefix(CLF_DEVICE_LOST, "a new context is needed, because %s",
-                                context->is_borrowed ? "the OpenCL context is the caller's" : "others share this one");
+                                context->is_borrowed ? "the OpenCL context is the caller's" : "other contexts share this one");
     CLF_GOTO(create_opencl(context, &opencl));
     CLF_GOTO(clfi_queue_create(context, opencl, &queue));
     CLF_GOTO(clfi_kernel_table_create(&kernels));
@@ -294,7 +294,7 @@ done:
     return st;
 }
 
-/* A context of which nothing is made yet. */
+/* Allocates an empty context. */
 static clf_status context_alloc(clf_context **out)
 {
     static const clf_context_life life = {collect, context_free, clfi_launch_rates, reopen};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One device: what the driver says of it, the capabilities that follow, and the quirks of drivers (the one place that knows names). */
+/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. No other file looks at names of devices. */
 #include "runtime/device.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ enum {
     WIDE_UNIT_LANES = 64   /* a compute unit of AMD's, a multiprocessor of NVIDIA's */
 };
 
-/* Questions to one device, and the first that its driver did not answer. */
+/* State of a survey of one device, with the first question that its driver did not answer. */
 typedef struct survey {
     cl_device_id id;
     const char *failed; /* NULL: everything was answered */
@@ -119,13 +119,15 @@ static const char *refusal(survey *s, const clf_device *device)
     return strcmp(device->info.platform_name, CLFI_POCL_PLATFORM) == 0 ? clfi_pocl_link_trouble() : "";
 }
 
-/* Drivers that do not know a question leave 0. */
-static void find_matrix_unit(const char *extensions, clf_device *device)
+/* Drivers that do not know a question leave 0. A compiler that would choose the size of sub-groups for each kernel is told SUBGROUP, which
+ * all of Intel's GPUs have. So a probe tests sub-groups of the size that kernels use. */
+static void find_lanes(const char *extensions, clf_device *device)
 {
-    enum { NVIDIA_MAJOR = 0x4000, NVIDIA_MINOR = 0x4001, SUB_GROUP_SIZES = 0x4108, MOST_SIZES = 8 };
+    enum { NVIDIA_MAJOR = 0x4000, NVIDIA_MINOR = 0x4001, SUB_GROUP_SIZES = 0x4108, MOST_SIZES = 8, SUBGROUP = 16 };
     clf_matrix_unit_signs signs = {.platform = device->info.platform_name, .device = device->info.name, .extensions = extensions};
     cl_uint major = 0, minor = 0;
     size_t sizes[MOST_SIZES] = {0}, bytes = 0;
+    device->caps.subgroup_size = device->info.has_subgroups;
     if (has_word(extensions, "cl_nv_device_attribute_query") &&
         clGetDeviceInfo(device->id, NVIDIA_MAJOR, sizeof major, &major, NULL) == CL_SUCCESS &&
         clGetDeviceInfo(device->id, NVIDIA_MINOR, sizeof minor, &minor, NULL) == CL_SUCCESS) {
@@ -134,11 +136,13 @@ static void find_matrix_unit(const char *extensions, clf_device *device)
     }
     if (has_word(extensions, "cl_intel_required_subgroup_size") &&
         clGetDeviceInfo(device->id, SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
-        for (size_t i = 0; i < bytes / sizeof *sizes && i < MOST_SIZES; i++)
+        for (size_t i = 0; i < bytes / sizeof *sizes && i < MOST_SIZES; i++) {
             if (signs.least_subgroup == 0 || sizes[i] < signs.least_subgroup)
                 signs.least_subgroup = (unsigned)sizes[i];
+            if (sizes[i] == SUBGROUP && device->info.has_subgroups)
+                device->caps.subgroup_size = SUBGROUP;
+        }
     device->caps.matrix_unit = clfi_matrix_unit_of(&signs);
-    device->caps.strong_matrix_unit = clfi_matrix_unit_is_strong(device->caps.matrix_unit, &signs);
 }
 
 static clf_status query_extensions(survey *s, clf_device *device)
@@ -152,7 +156,7 @@ static clf_status query_extensions(survey *s, clf_device *device)
     const bool takes_properties = parse_version(device->info.device_version, "OpenCL ") >= 200;
     device->caps.has_priority_hints = takes_properties && has_word(extensions, "cl_khr_priority_hints");
     device->caps.has_throttle_hints = takes_properties && has_word(extensions, "cl_khr_throttle_hints");
-    find_matrix_unit(extensions, device);
+    find_lanes(extensions, device);
     free(extensions);
     return CLF_OK;
 }
@@ -192,8 +196,8 @@ static void set_caps(clf_device *device)
     caps->max_allocation_bytes = info->max_allocation_bytes;
     caps->base_alignment_bytes = info->base_alignment_bytes;
     caps->unified_memory = info->unified_memory;
+    /* Rusticl lacks it on older GPUs (https://github.com/tinygrad/tinygrad/issues/4206). Kernels then read halves with vload_half. */
     caps->has_fp16 = info->has_fp16;
-    caps->has_subgroups = info->has_subgroups;
     caps->has_integer_dot = info->has_integer_dot;
 
     /* Quirks. */

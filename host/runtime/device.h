@@ -23,7 +23,8 @@ typedef struct clf_device_caps {
     uint64_t max_allocation_bytes;
     uint64_t base_alignment_bytes;
     bool unified_memory;
-    bool has_fp16, has_subgroups, has_integer_dot;
+    bool has_fp16, has_integer_dot;
+    int subgroup_size;     /* sub-groups of kernels: 0: none; 1: of the size that the compiler chooses; else of this size */
     bool has_byte_dot;     /* a CPU with AVX512-VNNI or AVX2, and a compiler that takes their instructions as written: cl/cpu/byte_dot.cl */
     bool narrow_byte_dot;  /* ... with AVX2, whose products of bytes are added in 16 bits */
     bool has_assembly;     /* a compiler that takes inline assembly, or refuses it without ending the process */
@@ -38,7 +39,6 @@ typedef struct clf_device_caps {
     bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
     int unit_lanes;        /* multiply-adds of floats that a compute unit begins in a clock, at least */
     clf_matrix_unit matrix_unit;
-    bool strong_matrix_unit;   /* at least four times as fast as float32 */
     bool emulates_matrix_unit; /* its instruction is replaced by ordinary arithmetic: for tests */
     uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */
     int graph_group;       /* work-items of each: 1 on CPUs; on GPUs as many as work-groups of its kernels have */

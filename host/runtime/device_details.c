@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Caches, limits and extensions of a device, which decide nothing here and are for people. */
+/* Describes caches, limits and extensions of a device as text for users. The library makes no decision by them. */
 #include "base/str.h"
 #include "runtime/device.h"
 

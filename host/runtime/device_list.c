@@ -39,7 +39,7 @@ static clf_status add_failure(clf_device_list *list, const char *platform, const
     return add_note(list, platform, text);
 }
 
-/* From now on it is not certain which devices there are. */
+/* Notes that devices may be missing from the list, and why. */
 static clf_status doubt(clf_device_list *list, const char *name, const char *reason)
 {
     clf_str text = CLF_STR_INIT;
@@ -53,7 +53,7 @@ static clf_status doubt(clf_device_list *list, const char *name, const char *rea
     return st;
 }
 
-/* The platform's devices are not told. */
+/* Notes that a platform's driver did not list its devices. */
 static clf_status miss_devices(clf_device_list *list, const char *platform, size_t platform_index, cl_int code)
 {
     CLF_TRY(add_failure(list, platform, "clGetDeviceIDs", code));
@@ -178,7 +178,7 @@ static void rank_devices(clf_device_list *list)
     }
 }
 
-/* A loader passes over drivers that it cannot open, and drivers that cannot open their files end the process or find no compiler. */
+/* OpenCL loaders skip drivers that they cannot open. Drivers that cannot open their own files end the process or find no compiler. */
 static clf_status check_files(void)
 {
     enum { NEEDED = 16 };
@@ -227,7 +227,8 @@ static clf_status create_list(clf_device_list **out)
     CLF_GOTO(check_files());
     CLF_GOTO(get_platforms(&platforms, &count));
     if (count == 0)
-        CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));
+        CLF_GOTO(
+            add_note(list, "OpenCL", "no OpenCL platform is installed (install pocl-opencl-icd for CPUs, the vendor's driver for GPUs)"));
     for (cl_uint i = 0; i < count; i++)
         CLF_GOTO(add_platform(list, platforms[i], i));
     rank_devices(list);
@@ -355,8 +356,7 @@ clf_status clf_device_list_select(const clf_device_list *list, const char *selec
     if (!best)
         return fail_not_found(list, any ? NULL : selector);
     if (!any && is_index(selector) && list->failed_platform < best->info.platform_index)
-        CLF_FAIL(CLF_DEVICE, "device %s: which one it is cannot be told, for an earlier platform's are missing: %s", selector,
-                 list->failure);
+        CLF_FAIL(CLF_DEVICE, "device %s: ambiguous, because the devices of an earlier platform are missing: %s", selector, list->failure);
     if (!best->info.usable)
         CLF_FAIL(CLF_UNSUPPORTED, "device %zu (%s) cannot be used: %s", best->info.index, best->info.name, best->info.reason);
     *out_index = best->info.index;

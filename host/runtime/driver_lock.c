@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One lock for the process. */
+/* The process-wide lock around driver calls. */
 #include "runtime/driver_lock.h"
 
 #include <pthread.h>

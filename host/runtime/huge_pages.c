@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks of host memory in huge pages. */
+/* Allocates chunks of host memory in huge pages. */
 #include "runtime/huge_pages.h"
 
 #include <stdatomic.h>
@@ -64,7 +64,7 @@ static void clear_state(void *content)
 
 static const clf_slot_type page_slot = {"memory of buffers", sizeof(page_state), clear_state};
 
-/* Sees to it that the current chunk has room. */
+/* Makes sure that the current chunk has room. */
 static clf_status find_room(page_state *state, size_t size)
 {
     clf_page_chunk *chunk = state->current;

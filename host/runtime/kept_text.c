@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts kept for a kernel. */
+/* Reads and writes the short texts that the cache keeps for a kernel. */
 #include "runtime/kept_text.h"
 
 #include <stdio.h>

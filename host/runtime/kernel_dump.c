@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels as files for other compilers. */
+/* Writes kernels as files for other compilers (CLF_KERNEL_DUMP). */
 #include "runtime/kernel_dump.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel text with its includes resolved. */
+/* Finds kernel files and resolves their includes. */
 #include "runtime/kernel_source.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a kernel's options, and its hash. */
+/* Builds the text of a kernel's options, and its hash. */
 #include "runtime/kernel_spec.h"
 
 #include <string.h>

@@ -32,7 +32,7 @@ void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *seco
 /* Hash of the options. */
 uint64_t clfi_spec_hash(const clf_kernel_spec *spec);
 
-/* Whether a kernel of this name, options and clfi_spec_hash is the one that `spec` tells of, whose hash the caller has at hand. */
+/* Whether a kernel of this name, options and clfi_spec_hash is the one that `spec` describes; spec_hash is the hash of `spec`. */
 bool clfi_spec_is(const clf_kernel_spec *spec, uint64_t spec_hash, const char *kernel, const char *options, uint64_t hash);
 
 #endif

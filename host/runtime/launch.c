@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Enqueueing a kernel with checked arguments. */
+/* Enqueues a kernel with checked arguments. */
 #include "runtime/launch.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ void clfi_arg_int(clf_launch *launch, int64_t value)
 {
     if (launch->status == CLF_OK && (launch->kernel || launch->recording) && (value < INT_MIN || value > INT_MAX)) {
         launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits",
-                                   launch->kernel ? launch->kernel->name : "of a launch graph", launch->argument, (long long)value);
+                                   launch->kernel ? launch->kernel->name : "in a launch graph", launch->argument, (long long)value);
         return;
     }
     const cl_int narrow = (cl_int)value;
@@ -118,7 +118,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* In pieces that keep the budget. */
+/* Enqueues a launch in pieces that keep the budget. */
 static clf_status enqueue_pieces(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
 {
     size_t all[3] = {1, 1, 1}, items[3] = {1, 1, 1}, piece[3], at[3], size[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long launches take by estimate, and how they are cut. */
+/* Estimates how long launches take, and cuts them into pieces. */
 #include "runtime/launch_budget.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static clf_status read_variable(const clf_device *device, double *out)
     errno = 0;
     const double ms = strtod(text, &end);
     if (*end || errno || !(ms >= 0) || isinf(ms))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_LAUNCH_MS: \"%s\" is no number of milliseconds (0: launches have no bound)", text);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_LAUNCH_MS: expected milliseconds (0: no limit), found \"%s\"", text);
     *out = ms;
     return CLF_OK;
 }
@@ -69,7 +69,7 @@ double clfi_budget_estimate(const clf_context *context, const clf_work *work, do
     return items < least ? ns * least / items : ns;
 }
 
-/* Size of a piece of `count`, at most `most`, such that no piece is much smaller than the others. */
+/* The size of pieces of `count`, at most `most`, so that all pieces have about the same size. */
 static size_t even_part(size_t count, size_t most)
 {
     const size_t size = most < 1 ? 1 : most < count ? most : count, pieces = (count + size - 1) / size;
@@ -103,7 +103,7 @@ void clfi_budget_piece(clf_context *context, const clf_work *work, const size_t 
     }
 }
 
-/* Failures are those of the next launch. */
+/* A failure appears at the next launch. */
 static void make_room(clf_context *context)
 {
     if (context->is_background)

@@ -30,7 +30,7 @@ enum {
 /* Others have too much of the device's units when each unit has waited for this long, and for this part of the launches' time beside. */
 enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
-/* Memory that host and device know: of the host where the device uses that in place, else with a copy on the device. Written while the
+/* Memory that host and device share: host memory if the device uses it in place, else a copy on the device. The host writes it while the
  * queue is idle. */
 typedef struct shared_memory {
     void *data;
@@ -95,8 +95,8 @@ typedef struct meeting {
     clf_context *context;
 } meeting;
 
-/* A launch finds the memory of its arguments by their addresses, so that the driver does not know what it uses. Where the queue does not
- * end, all of it stays: lost memory is better than a kernel that writes where nothing is. */
+/* A launch finds its buffers by address, so the driver does not know which ones it uses. If the queue does not finish, all of them stay: a
+ * leak is better than a kernel that writes to freed memory. */
 static bool is_queue_idle(const clf_context *context)
 {
     return clfi_context_finish_queue(context) == CL_SUCCESS;
@@ -173,7 +173,7 @@ static clf_status enqueue_launches(clf_launch_graph *graph)
     return st;
 }
 
-/* Something else is to enter the queue. */
+/* Ends the graph early, because other work is about to enter the queue. */
 static clf_status interrupt(clf_recording *recording)
 {
     clf_launch_graph *graph = (clf_launch_graph *)recording;
@@ -202,7 +202,7 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     return CLF_OK;
 }
 
-/* Lets its buffers go, but for what a queue that does not end may still use. */
+/* Releases its buffers, except those that a queue which does not finish may still use. */
 static void forget_recording(clf_launch_graph *graph)
 {
     if (atomic_load(graph->context->is_stuck))
@@ -221,7 +221,7 @@ void clfi_graph_destroy(clf_launch_graph *graph)
     free(graph);
 }
 
-/* Whether others have had the device's units too long while groups waited for each other there: all but the one that was kept. */
+/* Whether other programs kept the device's units too long while groups waited for each other. */
 static bool waited_long(const meeting *m)
 {
     const size_t units = m->context->device.caps.compute_units;
@@ -240,7 +240,8 @@ bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size)
     if (!graph || graph->is_off)
         return true;
     if (graph->context->graphs != CLFI_GRAPHS_ALWAYS && waited_long(graph->meeting)) {
-        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups waited long for each other; launching one by one from here on");
+        clfi_log(graph->context, CLF_LOG_INFO,
+                 "launch graph: work-groups waited too long for each other; kernels are launched one by one from now on");
         graph->is_off = true;
         graph->is_kept = false;
         forget_recording(graph);
@@ -311,7 +312,7 @@ static clf_kernel_spec address_spec(void)
     return clfi_kernel_spec("buffer_address.cl", "buffer_address");
 }
 
-/* Asks the device where the buffers lie whose places are not known. */
+/* Asks the device for the addresses of buffers that are not known yet. */
 static clf_status ask_addresses(clf_launch_graph *graph, clf_buffer *answer, const size_t *unknown, size_t count, cl_ulong *addresses)
 {
     const clf_kernel_spec spec = address_spec();
@@ -387,8 +388,8 @@ static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
     return CLF_OK;
 }
 
-/* Runs the graph, on a GPU that has no room for so many groups with one for each unit, and where these do not run at once either, the
- * launches one by one. Records are sent each time where the device counts in them which items it has taken. */
+/* Runs the graph. A GPU without room for so many groups gets one group for each unit. If these do not run at the same time either, the
+ * launches run one by one. If the device counts taken items in the records, they are sent each time. */
 static clf_status run_records(clf_launch_graph *graph)
 {
     const clf_device_caps *caps = &graph->context->device.caps;
@@ -402,7 +403,8 @@ static clf_status run_records(clf_launch_graph *graph)
     }
     if (is_complete)
         return CLF_OK;
-    clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups do not run at once; launching one by one from here on");
+    clfi_log(graph->context, CLF_LOG_INFO,
+             "launch graph: work-groups do not run at the same time; kernels are launched one by one from now on");
     graph->is_off = true;
     return enqueue_launches(graph);
 }
@@ -440,7 +442,7 @@ static clf_status find_program(clf_launch_graph *graph)
 
 static clf_status launch_singly(clf_launch_graph *graph)
 {
-    clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
+    clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; kernels are launched one by one", clf_last_error());
     graph->is_off = true;
     return enqueue_launches(graph);
 }
@@ -460,7 +462,7 @@ static bool exceeds_budget(const clf_launch_graph *graph)
     return sum_ns > graph->context->budget.limit_ns;
 }
 
-/* Launches what was recorded in the way that suits it. *out_is_graph: as a graph. */
+/* Launches the recording as a graph (*out_is_graph), or one by one. */
 static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
 {
     const size_t launches = graph->recording.launch_count;
@@ -472,7 +474,7 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
     if (exceeds_budget(graph))
         return enqueue_launches(graph);
     if (graph->recording.is_unfit) {
-        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: a kernel has work-groups of another size; launching one by one");
+        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: a kernel has work-groups of another size; kernels are launched one by one");
         graph->is_off = true;
         return enqueue_launches(graph);
     }

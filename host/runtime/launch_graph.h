@@ -12,11 +12,11 @@
  * computes. Values that change from step to step lie in buffers.
  *
  * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.graph_groups),
- * and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers
- * and whatever else enters the queue between begin and end end the graph early. Everything is then enqueued launch by launch, in the same
- * order, now and from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them
- * have begun. A graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet
- * others is launched one by one. */
+ * and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that cannot be parts of graphs,
+ * transfers, and anything else that enters the queue between begin and end, end the graph early. Everything is then enqueued launch by
+ * launch, in the same order, now and from then on. The same happens if work-groups do not run at the same time, which no driver guarantees:
+ * they do no work before all of them have started. A graph's program is built for the kernels of its first recording, and once more when
+ * others come; a recording with yet others is launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 

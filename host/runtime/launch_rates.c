@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring how fast a device computes and copies. */
+/* Measures how fast a device computes and copies, for the estimates of launches. */
 #include "runtime/launch_rates.h"
 
 #include <stdio.h>
@@ -121,22 +121,37 @@ static clf_status measure_aside(clf_context *context, double *out_multiply_adds,
     return st;
 }
 
-void clfi_launch_rates(clf_context *context)
+/* The cache's rates, or measured ones. */
+static clf_status find(clf_context *context, double *out_multiply_adds, double *out_bytes)
 {
     const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
-    char text[CLFI_KEPT_BYTES], reason[CLFI_REASON_BYTES];
+    char text[CLFI_KEPT_BYTES];
     clf_kept_key key;
+    CLF_TRY(clfi_kept_find(context, "rates", &spec, &key)); /* other kernels are measured again */
+    if (clfi_kept_read(context, &key, text) && sscanf(text, "%lg %lg", out_multiply_adds, out_bytes) == 2)
+        return CLF_OK;
+    CLF_TRY(measure_aside(context, out_multiply_adds, out_bytes));
+    snprintf(text, sizeof text, "%.6g %.6g", *out_multiply_adds, *out_bytes);
+    clfi_kept_write(context, &key, text);
+    return CLF_OK;
+}
+
+clf_status clfi_float_gflops(clf_context *context, double *out)
+{
+    double multiply_adds, bytes;
+    CLF_TRY(find(context, &multiply_adds, &bytes));
+    *out = 2 * multiply_adds / KEPT_ARITHMETIC;
+    return CLF_OK;
+}
+
+void clfi_launch_rates(clf_context *context)
+{
+    char reason[CLFI_REASON_BYTES];
     clf_launch_budget *budget = &context->budget;
     double multiply_adds = 0, bytes = 0;
     budget->is_measured = true;
     clfi_reason_keep(reason);
-    clf_status st = clfi_kept_find(context, "rates", &spec, &key); /* other kernels are measured again */
-    if (st == CLF_OK && !(clfi_kept_read(context, &key, text) && sscanf(text, "%lg %lg", &multiply_adds, &bytes) == 2)) {
-        st = measure_aside(context, &multiply_adds, &bytes);
-        snprintf(text, sizeof text, "%.6g %.6g", multiply_adds, bytes);
-        if (st == CLF_OK)
-            clfi_kept_write(context, &key, text);
-    }
+    const clf_status st = find(context, &multiply_adds, &bytes);
     if (st != CLF_OK || multiply_adds > FASTER_ARITHMETIC * budget->multiply_adds_per_ns ||
         bytes > FASTER_BANDWIDTH * budget->bytes_per_ns) {
         clfi_log(context, CLF_LOG_INFO, "launch rates: guessed: %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of matrix units, and what tells them. */
+/* The table of matrix units, and how a device's unit is recognised. */
 #include "runtime/matrix_unit.h"
 
 #include <string.h>
@@ -50,16 +50,4 @@ clf_matrix_unit clfi_matrix_unit_of(const clf_matrix_unit_signs *signs)
                : signs->least_subgroup == 16 ? CLFI_MATRIX_INTEL_16
                                              : CLFI_MATRIX_NONE;
     return CLFI_MATRIX_NONE;
-}
-
-bool clfi_matrix_unit_is_strong(clf_matrix_unit unit, const clf_matrix_unit_signs *signs)
-{
-    switch (unit) {
-    case CLFI_MATRIX_NVIDIA_BF16: return signs->nvidia_major <= 10 && signs->nvidia_minor == 0;
-    case CLFI_MATRIX_NVIDIA_F16:
-    case CLFI_MATRIX_AMD_CDNA:
-    case CLFI_MATRIX_INTEL_16:
-    case CLFI_MATRIX_INTEL_8: return true;
-    default: return false;
-    }
 }

@@ -48,10 +48,6 @@ typedef struct clf_matrix_unit_signs {
     unsigned least_subgroup;             /* of CL_DEVICE_SUB_GROUP_SIZES_INTEL; 0: the driver does not tell */
 } clf_matrix_unit_signs;
 
-/* Whether the unit multiplies at least four times as fast as the device's float32 instructions, so that three products are worth it: the
- * units of data centres and of Turing, and Intel's. By published peaks. */
-bool clfi_matrix_unit_is_strong(clf_matrix_unit unit, const clf_matrix_unit_signs *signs);
-
 /* By drivers whose compilers know the unit's instruction. */
 clf_matrix_unit clfi_matrix_unit_of(const clf_matrix_unit_signs *signs);
 

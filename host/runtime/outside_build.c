@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing programs to compiling processes and watching these. */
+/* Hands programs to compiling processes and watches these. */
 #include "runtime/outside_build.h"
 
 #include <poll.h>
@@ -88,7 +88,7 @@ static clf_status write_request(const clf_context *context, clf_build_job *job)
 static void switch_off(job_queue *queue, const char *reason)
 {
     if (!queue->pool->is_off)
-        clfi_log(queue->context, CLF_LOG_INFO, "%s: %s; kernels are compiled in the program", queue->pool->path, reason);
+        clfi_log(queue->context, CLF_LOG_INFO, "%s: %s; kernels are compiled in this process", queue->pool->path, reason);
     queue->pool->is_off = true;
 }
 
@@ -105,13 +105,13 @@ static void finish(job_queue *queue, size_t at)
     say(queue);
 }
 
-/* Who fails where the process of this job does. */
+/* Names what failed when the process of this job ended, for the message. */
 static const char *culprit(const clf_build_job *job)
 {
     return job->probe ? "the process that ran it" : "the driver's compiler";
 }
 
-/* The process at `at` ended, was ended, or is useless. */
+/* Handles a process that ended, was ended, or is useless. */
 static void lose(job_queue *queue, size_t at, clf_compile_state state)
 {
     char how[CLFI_CHILD_WORDS];
@@ -127,7 +127,7 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     job->starts -= queue->was_idle[at] && state == CLFI_COMPILE_GONE;
     queue->was_idle[at] = false;
     if (!was_ready || state == CLFI_COMPILE_BROKEN) {
-        switch_off(queue, state == CLFI_COMPILE_BROKEN ? "it is not of this version, or sends no messages" : how);
+        switch_off(queue, state == CLFI_COMPILE_BROKEN ? "it has another version, or sends no messages" : how);
     } else if (state == CLFI_COMPILE_GONE && job->starts < STARTS_MOST) { /* perhaps it lacked memory */
         queue->again[queue->again_count++] = job;
         return;
@@ -141,7 +141,7 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     finish(queue, at);
 }
 
-/* Replied: a binary is there, or will not be. */
+/* Handles a reply: the binary exists now, or cannot be made. */
 static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const char *text)
 {
     clf_build_job *job = queue->of[at];
@@ -154,7 +154,7 @@ static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const
         queue->built += job->program != NULL;
         context->stats.programs_built += job->program != NULL;
         if (!job->program)
-            switch_off(queue, "what it compiles cannot be loaded");
+            switch_off(queue, "its binaries cannot be loaded");
     } else if (word == CLFI_COMPILE_USELESS && queue->pool->list[at].is_known) { /* a new one may see other devices */
         clfi_compiler_stop(&queue->pool->list[at], NULL);
         queue->again[queue->again_count++] = job;
@@ -204,7 +204,7 @@ static void look_at(job_queue *queue, size_t at)
         lose(queue, at, state);
 }
 
-/* Until one of them has something to say, or a while. */
+/* Waits until a process sends something, or for a short time. */
 static void wait_for_any(const job_queue *queue, size_t room)
 {
     struct pollfd sockets[CLFI_COMPILERS_MOST];

@@ -39,7 +39,7 @@ static bool can_hold_files(const char *path, int *reason)
     return can;
 }
 
-/* PoCL's default folder for kernels; false: it is not one of the user's. */
+/* PoCL's default folder for kernels; false: it does not belong to the user. */
 static bool default_cache(char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -116,5 +116,5 @@ const char *clfi_pocl_link_trouble(void)
         has_linker = glob(beside_compilers[i], 0, NULL, &found) == 0;
         globfree(&found);
     }
-    return has_linker ? "" : "PoCL links kernels by ld, which is in no folder of PATH (Debian: binutils, in /usr/bin)";
+    return has_linker ? "" : "PoCL needs the linker ld, which is not in PATH (install binutils)";
 }

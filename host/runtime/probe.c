@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Probing a device once, and remembering what came of it. */
+/* Runs each probe of a device once and remembers its answer. */
 #include "runtime/probe.h"
 
 #include <stdio.h>
@@ -67,8 +67,8 @@ static clf_status run_probe(clf_context *context, const clf_probe_case *probe, c
     return st;
 }
 
-/* Has a process run it that may crash or hang. The program is built before, so that the time limit is that of the run. Where the process
- * did not come to its end, text tells why. */
+/* Runs the probe in a process of its own, which may crash or hang. The program is built before, so that the time limit applies to the run.
+ * If the process did not finish, text receives the reason. */
 static clf_status run_apart(clf_context *context, clf_probe what, const clf_probe_run *run, const clf_kept_key *key, char text[TEXT_BYTES])
 {
     const clf_kernel_spec *const spec = &run->spec;
@@ -115,7 +115,7 @@ static bool has_answer(clf_context *context, clf_probe what, const clf_probe_run
 static void find(clf_context *context, clf_probe what, char text[TEXT_BYTES])
 {
     const clf_probe_case *probe = &clfi_probe_cases[what];
-    const clf_probe_run run = probe->run(&context->device.caps);
+    const clf_probe_run run = probe->run(&context->device.caps, probe->group);
     clf_kept_key key;
     (void)clfi_kept_find(context, kind, &run.spec, &key); /* without a key nothing is kept */
     if (clfi_kept_read(context, &key, text))
@@ -132,7 +132,7 @@ void clfi_probe_run_here(clf_context *context, clf_probe what)
     clf_kept_key key;
     if (what <= CLFI_PROBE_NONE || what >= CLFI_PROBE_COUNT || !clfi_probe_is_claimed(&context->device.caps, what))
         return;
-    const clf_probe_run run = clfi_probe_cases[what].run(&context->device.caps);
+    const clf_probe_run run = clfi_probe_cases[what].run(&context->device.caps, clfi_probe_cases[what].group);
     if (clfi_kept_find(context, kind, &run.spec, &key) == CLF_OK)
         run_and_keep(context, &clfi_probe_cases[what], &run, &key, text);
 }
@@ -144,7 +144,8 @@ const char *clfi_probe_name(clf_probe what)
 
 bool clfi_probe_is_claimed(const clf_device_caps *caps, clf_probe what)
 {
-    return what == CLFI_PROBE_NONE || clfi_probe_cases[what].is_claimed(caps);
+    const clf_probe_case *probe = &clfi_probe_cases[what];
+    return what == CLFI_PROBE_NONE || ((size_t)probe->group <= caps->max_work_group_size && probe->is_claimed(caps));
 }
 
 const char *clfi_probe_text(const clf_context *context, clf_probe what)
@@ -164,4 +165,13 @@ const char *clfi_probe_text(const clf_context *context, clf_probe what)
 bool clfi_probe(const clf_context *context, clf_probe what)
 {
     return strcmp(clfi_probe_text(context, what), "yes") == 0;
+}
+
+int clfi_probe_subgroups(const clf_context *context, clf_probe family, int group)
+{
+    int what = family;
+    while (what < CLFI_PROBE_COUNT && clfi_probe_cases[what].group != group)
+        what++;
+    const bool is_there = what < CLFI_PROBE_COUNT && clfi_probe_cases[what].run == clfi_probe_cases[family].run;
+    return is_there && clfi_probe(context, (clf_probe)what) ? context->device.caps.subgroup_size : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Probes: whether a device computes right what it only says it can. A probe builds and runs a small kernel, compares its numbers with the
- * host's, and is remembered in the cache directory per device, driver and kernel. A probe that fails is answered with no, and nothing is
- * logged as an error, except wrong numbers of a matrix unit. Its probe runs in a process of its own first (runtime/outside_build.h), so
- * that a driver that crashes or hangs in it is a no too. */
+/* Probes test that a device computes correctly what it claims to support. A probe builds and runs a small kernel, compares its numbers with
+ * the host's, and is remembered in the cache directory per device, driver and kernel. A failed probe means no; only wrong numbers of a
+ * matrix unit are logged as an error. The probe of a matrix unit first runs in a process of its own (runtime/outside_build.h), so that a
+ * driver that crashes or hangs means no, too. */
 #ifndef CLFI_RUNTIME_PROBE_H
 #define CLFI_RUNTIME_PROBE_H
 
@@ -10,7 +10,14 @@
 
 typedef enum clf_probe {
     CLFI_PROBE_NONE,        /* nothing is asked */
-    CLFI_PROBE_SUBGROUPS,   /* sums by sub-groups (row_sum.cl) */
+    CLFI_PROBE_ROW_SUMS,    /* sums of a row by sub-groups (row_sum.cl), in work-groups of 64 items */
+    CLFI_PROBE_ROW_SUMS_128,
+    CLFI_PROBE_ROW_SUMS_256,
+    CLFI_PROBE_GROUP_SUMS, /* several sums at once by sub-groups (group_sums.cl), in work-groups of 16 items */
+    CLFI_PROBE_GROUP_SUMS_32,
+    CLFI_PROBE_GROUP_SUMS_64,
+    CLFI_PROBE_GROUP_SUMS_128,
+    CLFI_PROBE_GROUP_SUMS_256,
     CLFI_PROBE_BYTE_DOT,    /* products of bytes by a processor's instruction (byte_dot.cl) */
     CLFI_PROBE_NATIVE_EXP2, /* powers of two by a GPU's instruction (attention_group.cl) */
     CLFI_PROBE_HALF,        /* multiply-adds in half precision (half_four.cl) */
@@ -27,7 +34,11 @@ bool clfi_probe_is_claimed(const clf_device_caps *caps, clf_probe what);
 /* Whether kernels may use it. The first question on a context reads the cache or runs the probe, also in a rehearsal. NONE: yes. */
 bool clfi_probe(const clf_context *context, clf_probe what);
 
-/* The same in words: "yes", "no: the device has none", "no: " and what went wrong. Borrowed from the context. */
+/* The macro SUBGROUPS (cl/gpu/subgroups.cl) of a kernel with work-groups of `group` items. Its sums are of that family, ROW_SUMS or
+ * GROUP_SUMS. The result is 0 where the probe of that family and size says no. */
+int clfi_probe_subgroups(const clf_context *context, clf_probe family, int group);
+
+/* The answer of clfi_probe in words: "yes", "no: the device has none", "no: " and what went wrong. Borrowed from the context. */
 const char *clfi_probe_text(const clf_context *context, clf_probe what);
 
 /* Runs it on this context, in this process, and keeps the answer in the cache: for clformer-compile. */

@@ -25,9 +25,10 @@ typedef struct clf_probe_run {
 typedef struct clf_probe_case {
     const char *name;
     bool (*is_claimed)(const clf_device_caps *caps);
-    clf_probe_run (*run)(const clf_device_caps *caps);
+    clf_probe_run (*run)(const clf_device_caps *caps, int group);
     void (*fill)(const clf_probe_run *run, clf_probe_word *x);
     bool (*is_right)(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y);
+    int group;     /* work-items of a work-group, where probes of a family differ in them; 0: the only one of its family */
     bool is_apart; /* drivers are known to crash or hang in it: it runs in a process of its own first, where there can be one */
 } clf_probe_case;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profile of a context: kernel events and host phases. */
+/* Collects kernel events and host phases of a profiling context. */
 #include "runtime/profile.h"
 
 #include <inttypes.h>
@@ -144,7 +144,7 @@ clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel
 {
     const size_t count = clf_context_kernel_count(context);
     if (!out || index >= count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "kernel statistics %zu: there are %zu", index, count);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "kernel statistics %zu: expected an index below %zu", index, count);
     *out = context->profile->totals[index];
     return CLF_OK;
 }

@@ -49,7 +49,7 @@ static clf_status make_kernel(const clf_kernel_spec *spec, const clf_program *pr
     return CLF_OK;
 }
 
-/* From the cache; a program there that cannot make its kernel is as good as none. */
+/* Loads the program from the cache on disk; false: it is not there, or cannot make its kernel. */
 static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program *program)
 {
     const uint64_t start = clfi_now_ns();
@@ -69,7 +69,7 @@ static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program 
     return true;
 }
 
-/* Why the program must not be compiled here, if it is remembered. */
+/* Sets program->reason if the cache remembers that the compiler crashed or hung on the program. */
 static clf_status recall(const clf_context *context, clf_program *program)
 {
     clf_str reason = CLF_STR_INIT;
@@ -99,7 +99,7 @@ static clf_status take(clf_build_job *job, clf_program *program)
     return CLF_OK;
 }
 
-/* The source moves to the job and back. */
+/* Builds the program in another process; the job borrows the source. */
 static clf_status build_outside(clf_context *context, const clf_kernel_spec *spec, clf_str *source, clf_program *program)
 {
     clf_build_job job = {.spec = spec, .key = program->key, .source = *source};
@@ -112,7 +112,7 @@ static clf_status build_outside(clf_context *context, const clf_kernel_spec *spe
     return st;
 }
 
-/* program->handle and reason stay NULL where it is not there and may not be built. */
+/* Loads the program from the cache, else builds it. handle and reason stay NULL if it is not in the cache and may not be built. */
 static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, clf_str *source, bool may_build, clf_program *program)
 {
     clfi_driver_lock(context->device.caps.serial_compiler);
@@ -128,7 +128,7 @@ static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spe
     return program->handle || program->reason ? CLF_OK : build_here(context, spec, source, program);
 }
 
-/* The program's text, and its key in the cache. */
+/* Makes the program's text, and its key in the cache. */
 static clf_status prepare(clf_context *context, const clf_kernel_spec *spec, clf_str *source, clf_program *program)
 {
     CLF_TRY(clfi_program_source(context, spec, source));
@@ -147,7 +147,7 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool 
     return st;
 }
 
-/* One without a handle. */
+/* Makes an empty program for a specification. */
 static clf_status create_program(const clf_kernel_spec *spec, clf_program **out)
 {
     clf_program *program;
@@ -164,7 +164,7 @@ static clf_status create_program(const clf_kernel_spec *spec, clf_program **out)
     return st;
 }
 
-/* Into the list that contexts share; *program is destroyed and NULL where it cannot be, or was neither built nor found unusable. */
+/* Adds a built or unusable program to the list that contexts share. Otherwise, and on failure, destroys it and sets *program to NULL. */
 static clf_status keep_program(clf_shared *shared, clf_program **program)
 {
     clf_status st = CLF_OK;
@@ -180,7 +180,7 @@ static clf_status keep_program(clf_shared *shared, clf_program **program)
     return st;
 }
 
-/* *out NULL: it would have to be built. */
+/* Loads or builds a program and adds it to the list. *out NULL: it is not in the cache and may not be built. */
 static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
 {
     CLF_TRY(create_program(spec, out));
@@ -188,7 +188,7 @@ static clf_status add_program(clf_context *context, const clf_kernel_spec *spec,
     return built != CLF_OK ? built : kept;
 }
 
-/* NULL: nobody has it yet. Under the lock. */
+/* Finds a program in the list; NULL: no context has it yet. The caller holds the lock. */
 static clf_program *find_program(const clf_shared *shared, const clf_kernel_spec *spec)
 {
     const uint64_t hash = clfi_spec_hash(spec);
@@ -200,7 +200,7 @@ static clf_program *find_program(const clf_shared *shared, const clf_kernel_spec
     return NULL;
 }
 
-/* The program, built by whichever context asks first. */
+/* Returns the program; the first context that asks builds it. */
 static clf_status get_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
 {
     clf_shared *shared = context->shared;
@@ -229,7 +229,7 @@ static clf_status add_job(clf_context *context, const clf_kernel_spec *spec, clf
     return prepare(context, spec, &job->source, *program);
 }
 
-/* programs: as many as specs, NULL each. What another context has built meanwhile is not built again. */
+/* Builds the programs that no other context has built meanwhile. programs: as many as specs, NULL each. */
 static clf_status build_jobs(clf_context *context, const clf_kernel_spec *const *specs, size_t spec_count, clf_build_job *jobs,
                              clf_program **programs)
 {
@@ -297,9 +297,32 @@ void clfi_program_blame(clf_context *context, const clf_kernel_spec *spec, uint6
 static clf_status fail_unusable(clf_context *context, const clf_kernel_spec *spec, const clf_program *program)
 {
     clfi_program_blame(context, spec, context->asker);
-    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): cannot be built on %s: %s (remembered as %s/unusable-%s; delete that file to try again)",
-             spec->kernel, spec->file, spec->options, context->device.info.name, program->reason,
-             context->shared->cache ? context->shared->cache->path : "", program->key);
+    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): cannot be built on %s: %s (delete %s/unusable-%s to try again)", spec->kernel, spec->file,
+             spec->options, context->device.info.name, program->reason, context->shared->cache ? context->shared->cache->path : "",
+             program->key);
+}
+
+/* Drivers may allow a kernel fewer work-items than the device's limit. Mali's driver does where a kernel takes many registers
+ * (https://github.com/opencv/opencv/issues/13108), and Adreno's (https://github.com/clMathLibraries/clBLAS/issues/136), whose local memory
+ * is small too. A launch would fail as if the device were lost, so the engine is left out instead. */
+static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec, cl_kernel kernel)
+{
+    const cl_device_id device = context->device.id;
+    const uint64_t local_limit = context->device.caps.local_memory_bytes;
+    size_t asked[3] = {0}, most = 0;
+    cl_ulong local = 0;
+    if (clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof asked, asked, NULL) != CL_SUCCESS ||
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) != CL_SUCCESS ||
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS)
+        return CLF_OK; /* the launch itself shows it */
+    const size_t items = asked[0] * asked[1] * asked[2];
+    if (items <= most && local <= local_limit)
+        return CLF_OK;
+    snprintf(context->unbuilt_reason, sizeof context->unbuilt_reason,
+             "kernel %s: needs work-groups of %zu items with %llu bytes of local memory, the driver allows it %zu items and %llu bytes",
+             spec->kernel, items, (unsigned long long)local, most, (unsigned long long)local_limit);
+    context->unbuilt |= context->asker;
+    CLF_FAIL(CLF_BUILD, "%s", context->unbuilt_reason);
 }
 
 static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
@@ -312,6 +335,7 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
     kernel->hash = kernel->program->hash;
     kernel->is_saved = !context->shared->cache;
     CLF_TRY(make_kernel(spec, kernel->program, &kernel->handle));
+    CLF_TRY(check_limits(context, spec, kernel->handle));
     const cl_int code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "kernel %s: clGetKernelInfo: %s (%d)", spec->kernel, clfi_cl_name(code), code);
@@ -347,7 +371,7 @@ clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, cl
     return CLF_OK;
 }
 
-/* Once, by the first context that has launched it. */
+/* Saves a program in the cache on disk, once, by the first context that has launched it. */
 static void save(clf_context *context, clf_program *program)
 {
     pthread_mutex_lock(&context->shared->lock);

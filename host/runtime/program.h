@@ -19,7 +19,8 @@ typedef struct clf_kernel {
 } clf_kernel;
 
 /* The built kernel; borrowed, lives as long as the context. BUILD: the compiler's first messages; or the driver's compiler crashes or hangs
- * on it (runtime/outside_build.h), and then context->unbuilt tells it of context->asker. */
+ * on it (runtime/outside_build.h), or the driver allows it smaller work-groups than it has. In the last two cases context->unbuilt gets
+ * context->asker. */
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out);
 
 typedef enum clf_program_state {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiling and linking programs. */
+/* Compiles and links programs. */
 #include "runtime/program_build.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static clf_status append_source(const clf_context *context, const clf_kernel_spe
 /* Appends the source of a part. */
 static clf_status append_part(const clf_context *context, const clf_program_part *part, clf_str *out)
 {
-    /* Parts have functions of the same names, which are no others' business. */
+    /* Parts have functions of the same names, so each part keeps its own internal. */
     static const char head[] = "#define GRAPH_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
     CLF_TRY(clfi_str_append_text(out, head));
     if (part->is_group)

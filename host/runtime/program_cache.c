@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled programs on disk. */
+/* Reads and writes compiled programs on disk. */
 #include "runtime/program_cache.h"
 
 #include <stdlib.h>

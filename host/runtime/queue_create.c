@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues and their hints. */
+/* Creates queues, with hints of low priority for contexts in the background. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif

@@ -40,7 +40,7 @@ void clfi_queue_remove(clf_context *context)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether there are others. Under the lock. */
+/* Finishes the other queues; false: there are none. Call it under the lock. */
 static bool finish_others(const clf_context *context)
 {
     bool has_others = false;

@@ -43,7 +43,7 @@ void clfi_recording_start(clf_recording *recording)
     recording->number = atomic_fetch_add(&recordings, 1) + 1;
 }
 
-/* Whether the kernels of a file can be told which work-item (cl/shared/item.cl) or work-group (group.cl) they are. */
+/* Whether kernels of a file take their work-item (cl/shared/item.cl) or work-group (group.cl) as arguments. */
 static bool can_be_told(const clf_kernel_spec *spec, const char *parameters)
 {
     const clf_kernel_file *file = clfi_kernel_find(spec->own, spec->file);

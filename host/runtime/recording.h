@@ -34,7 +34,7 @@ typedef struct clf_recording {
     bool is_unfit;   /* a launch has work-groups of another size */
 } clf_recording;
 
-/* Forgets the launches; buffers are let go. */
+/* Forgets the launches and releases their buffers. */
 void clfi_recording_clear(clf_recording *recording);
 void clfi_recording_free(clf_recording *recording);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rehearsals. */
+/* Runs rehearsals: finds the kernels that are missing, builds them, and repeats for engines that had to be left out. */
 #include "runtime/rehearsal.h"
 
 #include <stdlib.h>

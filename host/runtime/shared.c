@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life of what contexts share. */
+/* Creates and frees the objects that contexts of one cl_context share. */
 #include "runtime/shared.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ clf_status clfi_shared_create(clf_shared **out)
     CLF_TRY(clfi_alloc(1, sizeof *shared, "shared context", &shared));
     if (pthread_mutex_init(&shared->lock, NULL) != 0) {
         free(shared);
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "shared context: no mutex can be made: not enough memory");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "shared context: mutex: not enough memory");
     }
     atomic_init(&shared->references, 1);
     *out = shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of typed blocks: a context has two or three. */
+/* Slots as a linked list: a context has two or three. */
 #include "runtime/slot.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks of unusable programs. */
+/* Reads and writes the marks of unusable programs in the cache. */
 #include "runtime/unusable.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory in use and its peak. */
+/* Counts the device memory in use and its peak. */
 #include "runtime/usage.h"
 
 uint64_t clfi_usage_bytes(const clf_context *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory in use: every buffer, and host memory used in place; of the arena not its blocks, which stay for later calls, but the
- * regions that are handed out. So the figure tells of the work at hand and not of what ran before it. What a driver or CLBlast allocates by
- * itself is not in it. */
+ * regions that are handed out. So the figure is about the current work and not about earlier work. Allocations by the driver itself or by
+ * CLBlast are not counted. */
 #ifndef CLFI_RUNTIME_USAGE_H
 #define CLFI_RUNTIME_USAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accepting connections. */
+/* Accepts connections. */
 #include "serve/acceptor.h"
 
 #include <errno.h>

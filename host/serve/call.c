@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replies, and errors in each dialect's words. */
+/* Writes replies, and errors in the form of each dialect. */
 #include "serve/call.h"
 
 #include "io/json.h"

@@ -73,10 +73,10 @@ struct srv_call {
 bool srv_reply_body(srv_call *call, clf_status st, const char *type);
 #define SRV_JSON "application/json"
 
-/* Takes the value, also where it fails. */
+/* Takes over the value, also on failure. */
 bool srv_reply_json(srv_call *call, json_t *value);
 
-/* The reply says the call's error in the dialect's words. */
+/* Makes a reply of the call's error, in the form of its dialect. */
 void srv_reply_error(srv_call *call);
 
 /* The error as a line of a stream that has begun. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reasons of refusals. */
+/* Makes the errors of refused requests. */
 #include "serve/error.h"
 
 #include <stdarg.h>
@@ -18,7 +18,7 @@ const srv_fault_words *srv_fault_row(srv_fault fault)
     return &rows[fault];
 }
 
-/* A message that was cut ends with a whole character. */
+/* Truncates a message at a whole character. */
 static void clean(char *text)
 {
     size_t length = strlen(text);

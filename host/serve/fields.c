@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the fields of requests. */
+/* Reads the fields of requests with checks of type and range. */
 #include "serve/fields.h"
 
 #include <math.h>

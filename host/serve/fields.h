@@ -26,7 +26,7 @@ clf_text srv_text(const json_t *string);
 /* Refuses the field as what it should not be: "KEY: expected WHAT, found ...". */
 bool srv_refuse_field(const json_t *object, const char *key, const char *what, srv_error *error);
 
-/* Fields that would change the answer and are not built, with the values that change nothing. */
+/* Fields that would change the answer and are not supported, with the values that change nothing. */
 typedef struct srv_unbuilt {
     const char *key;
     enum { SRV_ONLY_FALSE, SRV_ONLY_ONE, SRV_ONLY_ZERO, SRV_ONLY_EMPTY, SRV_ONLY_TEXT_FORMAT, SRV_ONLY_NOTHING } neutral;

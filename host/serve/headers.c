@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers of requests. */
+/* Checks the headers of requests. */
 #include "serve/headers.h"
 
 #include <stdlib.h>
@@ -42,6 +42,16 @@ static bool has_word(const char *value, const char *word)
     return *rest == '\0' || *rest == ';';
 }
 
+/* libmicrohttpd 0.9.75 puts a line that begins with a space behind the name of the header before it, which hides a body's length. */
+static bool is_continued(const char *name)
+{
+    static const char *const framing[] = {"content-length", "transfer-encoding"};
+    for (size_t i = 0; i < COUNT(framing); i++)
+        if (strncasecmp(name, framing[i], strlen(framing[i])) == 0 && name[strlen(framing[i])] != '\0')
+            return true;
+    return false;
+}
+
 static void take_known(srv_headers *headers, const char *name, const char *value)
 {
     if (strcasecmp(name, "host") == 0) {
@@ -71,7 +81,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 {
     value = value ? value : "";
     headers->bytes += strlen(name) + strlen(value) + 4;
-    headers->is_bad_name |= !is_name(name);
+    headers->is_bad_name |= !is_name(name) || is_continued(name);
     headers->is_bad_value |= !is_value(value);
     take_known(headers, name, value);
 }
@@ -81,7 +91,8 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
     if (headers->bytes > SRV_HEADER_BYTES)
         return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "headers of %zu bytes: expected at most %d", headers->bytes, SRV_HEADER_BYTES);
     if (headers->is_bad_name)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's name has a character that no name has");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL,
+                          "a header's name has a character that no name has, or its value goes on in the next line");
     if (headers->is_bad_value)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's value has a control character");
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))

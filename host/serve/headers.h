@@ -21,7 +21,8 @@ typedef struct srv_headers {
 void srv_headers_take(srv_headers *headers, const char *name, const char *value);
 
 /* Refuses what is no proper message: no Host (is_modern: HTTP 1.1), two, Content-Length with Transfer-Encoding, two or bad lengths, an
- * unknown coding or expectation, names with spaces, values with control characters, too many bytes. The connection ends then. */
+ * unknown coding or expectation, too many bytes. Names with spaces, values with control characters, and a length or a coding that goes on
+ * in the next line are refused too. The connection ends then. */
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error);
 
 /* Refuses bodies that are no JSON by their type or coding. */

@@ -90,7 +90,7 @@ static void log_request(const http_request *r)
     r->http->params.log(r->http->params.log_user, &access);
 }
 
-/* A job whose request ends before it: nobody waits for it. */
+/* Cancels a job whose request has ended. */
 static void leave_job(http_request *r)
 {
     srv_job *job = r->call.job;
@@ -191,7 +191,7 @@ static enum MHD_Result queue_response(http_request *r, struct MHD_Response *resp
     return result;
 }
 
-/* The call's reply; its body is libmicrohttpd's from then on. */
+/* Queues the call's reply; libmicrohttpd takes over its body. */
 static enum MHD_Result answer(http_request *r)
 {
     clf_str *body = &r->call.reply.body;
@@ -237,7 +237,7 @@ static enum MHD_Result cut_off(http_request *r)
 
 /* ---- Waiting ---- */
 
-/* A job's wake, with its lock held. */
+/* Wakes the connection of a job; the job's lock is held. */
 static void wake(void *user)
 {
     const http_request *r = user;
@@ -281,7 +281,7 @@ static clf_status next_pieces(http_request *r, bool *out_sleeps)
     return st;
 }
 
-/* A piece that finds no memory: the stream ends with an error in its place. False: that finds none either. */
+/* Ends the stream with an error if a piece does not get memory. False: there is no memory for the error either. */
 static bool end_stream(http_request *r)
 {
     srv_refuse_memory(&r->call);
@@ -319,7 +319,7 @@ static enum MHD_Result answer_stream(http_request *r)
     return queue_response(r, response);
 }
 
-/* The job has something to tell. */
+/* Handles news of the job. */
 static enum MHD_Result take_job(http_request *r)
 {
     srv_job *job = r->call.job;
@@ -465,7 +465,7 @@ static bool run_route(http_request *r)
     return r->route->begin(call);
 }
 
-/* The body is there. */
+/* Handles a complete body. */
 static enum MHD_Result complete(http_request *r)
 {
     r->is_complete = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs: their memory and their two ends. */
+/* Creates jobs, passes their results on, and frees them. */
 #include "serve/job.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listening, and the protocol of systemd's services. */
+/* Opens the listening socket, and speaks the protocol of systemd's services. */
 #include "serve/listen.h"
 
 #include <errno.h>

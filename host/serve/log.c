@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of the log. */
+/* Writes the lines of the log. */
 #include "serve/log.h"
 
 #include <stdio.h>

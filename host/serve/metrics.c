@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters, histograms, and Prometheus' text format 0.0.4. */
+/* Counts requests and times, and writes them in Prometheus' text format 0.0.4. */
 #include "serve/metrics.h"
 
 #include <string.h>

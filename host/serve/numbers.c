@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as text and as base64. */
+/* Writes numbers as text and as base64. */
 #include "serve/numbers.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of a query and documents, and their order. */
+/* Reads a query with documents from requests, and orders the documents by score. */
 #include "serve/reranked.h"
 
 #include <stdlib.h>

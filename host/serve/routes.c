@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which request goes where. */
+/* The table of routes: finds the handler of a request. */
 #include "serve/routes.h"
 
 #include <stdio.h>

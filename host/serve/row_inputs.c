@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items of jobs from requests. */
+/* Reads the texts and token ids of requests as items of jobs. */
 #include "serve/row_inputs.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over the texts of jobs. */
+/* Runs passes over the texts of jobs. */
 #include "serve/rows_lane.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void srv_rows_lanes_destroy(srv_rows_lanes *lanes)
 
 /* ---- Ends of jobs ---- */
 
-/* The job is in no list, and no pass has a text of it. With the queue's lock held, so that of several workers one sees it. */
+/* Whether the job is in no list and no pass has a text of it. The queue's lock is held, so that only one of several workers sees it. */
 static bool is_settled(const srv_job *job)
 {
     return !job->is_listed && job->rows.done == job->rows.given;
@@ -64,7 +64,7 @@ static void let_go(const srv_rows_lanes *lanes, srv_job *job)
     srv_job_release(job);
 }
 
-/* A text of the job has its row, or the job has failed before. */
+/* Notes that a text of the job has its row, or that the job has failed. */
 static void end_item(const srv_rows_lanes *lanes, srv_job *job)
 {
     pthread_mutex_lock(&lanes->queue->lock);
@@ -187,7 +187,7 @@ static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, c
     return CLF_OK;
 }
 
-/* After a failure its state is not known. */
+/* Drops a packer after a failure, because its state is unknown. */
 static void drop_packer(srv_rows_lanes *lanes, clf_row_packer *packer)
 {
     for (lane **at = &lanes->first; *at; at = &(*at)->next)

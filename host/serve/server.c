@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Start, work and end of the server. */
+/* Starts, runs and ends the server. */
 #include "serve/server.h"
 
 #include <signal.h>
@@ -122,7 +122,7 @@ static clf_status tell_ready(running_server *s)
     return CLF_OK;
 }
 
-/* Answers what is under way. */
+/* Finishes the requests that are running. */
 static void drain(running_server *s)
 {
     const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();

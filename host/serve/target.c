@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets of requests. */
+/* Parses the target of a request. */
 #include "serve/target.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs for language models. */
+/* Makes jobs for language models from requests. */
 #include "serve/text_asks.h"
 
 #include <stdlib.h>
@@ -67,10 +67,10 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
                         : room && room < positions ? room - 1
                                                     : positions - 1;
     if (count == 0)
-        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: expected one token or more, found none", field);
     if (count > most)
-        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens are more than the context of %zu has room for",
-                          field, count, most + !has_source);
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens: expected fewer than the context of %zu", field, count,
+                          most + !has_source);
     if (clfi_alloc(count, sizeof *part->ids, "prompt", &part->ids) != CLF_OK)
         return srv_refuse_memory(call);
     memcpy(part->ids, ids, count * sizeof *ids);

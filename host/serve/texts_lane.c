@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of generation for jobs. */
+/* Runs steps of generation for jobs. */
 #include "serve/texts_lane.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, s
     return st;
 }
 
-/* The worker lets go of a job. */
+/* Releases the worker's reference to a job. */
 static void end_job(srv_texts_lane *lane, srv_job *job, const srv_error *error)
 {
     for (size_t i = 0; i < job->texts.count; i++) {
@@ -85,7 +85,7 @@ static void end_job(srv_texts_lane *lane, srv_job *job, const srv_error *error)
     srv_job_release(job);
 }
 
-/* All that runs ends as failed, and its scheduler with it. */
+/* Fails all running requests and drops their scheduler. */
 static void fail_running(srv_texts_lane *lane, clf_status status)
 {
     srv_error error;
@@ -176,7 +176,7 @@ static void start_job(srv_texts_lane *lane, srv_job *job)
     lane->running = job;
 }
 
-/* The next job of the model that waits; a cancelled one too. NULL: none, or only such that have no place. */
+/* The next waiting job of the model, cancelled ones included. NULL: none, or none that has a place. */
 static srv_job *take_job(srv_texts_lane *lane, bool has_place)
 {
     srv_job *before = NULL, *job;
@@ -209,7 +209,7 @@ static void take_jobs(srv_texts_lane *lane)
         }
 }
 
-/* Without a scheduler all that waits ends as failed. */
+/* Fails all waiting jobs if there is no scheduler. */
 static clf_status refuse_waiting(srv_texts_lane *lane, clf_status status)
 {
     srv_error error;
@@ -257,7 +257,7 @@ void srv_texts_lane_leave(srv_texts_lane *lane, bool has_others, clf_status stat
         refuse_waiting(lane, status);
 }
 
-/* Why the first refused text of a job was. */
+/* Why the first refused text of a job was refused. */
 static const srv_error *fault_of(const srv_job *job, srv_error *error)
 {
     if (job->error.fault != SRV_FAULT_NONE)

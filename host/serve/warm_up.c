@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* First runs of a model. */
+/* Runs each model once at the start, so that its kernels are built. */
 #include "serve/warm_up.h"
 
 #include <stdlib.h>

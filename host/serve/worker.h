@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that works a device: it loads the models, runs each once, and then does the jobs of the queue until that is closed. Where the
- * device is lost for good, other workers continue what it did, and it tries again after a pause. */
+/* The thread of a device: it loads the models, runs each once, and then does the jobs of the queue until that is closed. If the device is
+ * lost for good, other workers continue its jobs, and it tries again after a pause. */
 #ifndef CLFI_SERVE_WORKER_H
 #define CLFI_SERVE_WORKER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One worker for each device. */
+/* Starts and ends one worker for each device. */
 #include "serve/workers.h"
 
 #include <stdlib.h>

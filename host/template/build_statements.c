@@ -66,7 +66,7 @@ static clf_status parse_for(template_parser *p, template_node **out)
     if (clfi_parser_take_word(p, "if"))
         CLF_TRY(clfi_parse_expression(p, &(*out)->d));
     if (clfi_parser_is_word(p, "recursive"))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s line %d: recursive loops are not built", p->tpl->name, p->at->line);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s line %d: recursive loops are not supported", p->tpl->name, p->at->line);
     CLF_TRY(end_tag(p));
     p->loops++;
     CLF_TRY(parse_block(p, ends, &(*out)->b));
@@ -94,7 +94,7 @@ static clf_status parse_set(template_parser *p, template_node **out)
         return end_tag(p);
     }
     if (clfi_parser_is_sign(p, "|") || clfi_parser_is_sign(p, ","))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s line %d: set with filters or several variables is not built", p->tpl->name, p->at->line);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s line %d: set with filters or several variables is not supported", p->tpl->name, p->at->line);
     CLF_TRY(end_tag(p));
     CLF_TRY(parse_block(p, (const char *const[]){"endset", NULL}, &(*out)->c));
     return end_block(p, "endset");
@@ -159,8 +159,8 @@ static clf_status parse_statement(template_parser *p, template_node **out)
     if (p->at->kind != TOKEN_NAME)
         return clfi_parser_fail(p, "a statement");
     CLF_FAIL(CLF_UNSUPPORTED,
-             "%s line %d: statement \"%.*s\" is not built: expected if, for, set, macro, break, continue, generation or raw", p->tpl->name,
-             p->at->line, (int)(p->at->length < 60 ? p->at->length : 60), p->at->text);
+             "%s line %d: statement \"%.*s\" is not supported: expected if, for, set, macro, break, continue, generation or raw",
+             p->tpl->name, p->at->line, (int)(p->at->length < 60 ? p->at->length : 60), p->at->text);
 }
 
 static bool is_end(const template_parser *p, const char *const *ends)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions. */
+/* Evaluates expressions of templates. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,7 +285,7 @@ static clf_status calculate(const template_run *run, const template_node *node, 
         return concatenate(a, b, out);
     if (sign == '+') {
         if (is_safe(node->a) || is_safe(node->b))
-            RUN_FAIL(run, node, CLF_UNSUPPORTED, "+ of a safe text, which Jinja takes for HTML, is not built (use ~)");
+            RUN_FAIL(run, node, CLF_UNSUPPORTED, "+ of a safe text, which Jinja takes for HTML, is not supported (use ~)");
         CLF_TRY(join(a, b, &is_done, out));
         if (is_done)
             return CLF_OK;

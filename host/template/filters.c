@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters and tests. */
+/* The filters and tests of templates. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,7 +415,7 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
         if (strcmp(rows[i].name, node->name) == 0)
             return is_lazy(rows[i].call) ? run_lazy(run, node, rows[i].call, value, arguments, out)
                                          : rows[i].call(run, node, value, arguments, out);
-    RUN_FAIL(run, node, CLF_UNSUPPORTED, "filter \"%s\" is not built", node->name);
+    RUN_FAIL(run, node, CLF_UNSUPPORTED, "filter \"%s\" is not supported", node->name);
 }
 
 /* --- tests ------------------------------------------------------------------------------------------------------------------------ */
@@ -547,6 +547,6 @@ clf_status clfi_run_test(template_run *run, const template_node *node, const cha
     }
     CLF_TRY(compare(run, node, name, value, clfi_argument(arguments, 0, NULL), &is_known, out));
     if (!is_known)
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "test \"%s\" is not built", name);
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "test \"%s\" is not supported", name);
     return CLF_OK;
 }

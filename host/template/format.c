@@ -28,7 +28,7 @@ typedef struct format_spec {
 
 static clf_status refuse(const formatter *f, const char *what, const char *text, size_t size)
 {
-    RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: %s \"%.*s\" is not built", what, (int)(size < 64 ? size : 64), text);
+    RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: %s \"%.*s\" is not supported", what, (int)(size < 64 ? size : 64), text);
 }
 
 static size_t character_bytes(const char *text, const char *end)
@@ -122,7 +122,7 @@ static clf_status append_number(formatter *f, const format_spec *spec, const jso
     else if (!json_is_real(value) && spec->decimals < 0)
         size = snprintf(text, sizeof text, "%lld", json_is_integer(value) ? (long long)json_integer_value(value) : (long long)x);
     if (size < 0)
-        RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: this specification of %s is not built", clfi_value_kind(value));
+        RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: this specification of %s is not supported", clfi_value_kind(value));
     return append_aligned(f, spec, spec->align ? spec->align : '>', text, (size_t)size);
 }
 
@@ -147,7 +147,7 @@ static clf_status append_value(formatter *f, const json_t *value, char conversio
     if (!conversion && spec.type != 's' && clfi_value_number(value, &x) && (spec.type || spec.decimals >= 0 || !json_is_real(value)))
         return append_number(f, &spec, value);
     if (!value || spec.type == 'd' || spec.type == 'f' || spec.align == '=' || (!conversion && !json_is_string(value)))
-        RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: the specification \"%.*s\" of %s is not built", (int)spec_size, spec_text,
+        RUN_FAIL(f->run, f->node, CLF_UNSUPPORTED, "format: the specification \"%.*s\" of %s is not supported", (int)spec_size, spec_text,
                  clfi_value_kind(value));
     clf_status st = conversion == 'r' ? clfi_value_append_literal(value, &text) : clfi_value_append(value, &text);
     if (st == CLF_OK)

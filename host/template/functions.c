@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments, functions and methods. */
+/* The functions and methods of templates, and their arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ clf_status clfi_check_arguments(const template_run *run, const template_node *no
         RUN_FAIL(run, node, CLF_FORMAT, "%s: expected at most %zu arguments, found %zu", node->name, most, arguments->count);
     for (size_t i = 0; i < arguments->count; i++)
         if (arguments->names[i] && !is_listed(arguments->names[i], keywords))
-            RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: argument \"%s\" is not built", node->name, arguments->names[i]);
+            RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: argument \"%s\" is not supported", node->name, arguments->names[i]);
     return CLF_OK;
 }
 
@@ -199,7 +199,7 @@ clf_status clfi_run_function(template_run *run, const template_node *call, const
     if (found)
         return found(run, call, arguments, out);
     RUN_FAIL(run, call, CLF_UNSUPPORTED,
-             "function \"%s\" is not built: expected a macro, range, namespace, dict, raise_exception or strftime_now", call->name);
+             "function \"%s\" is not supported: expected a macro, range, namespace, dict, raise_exception or strftime_now", call->name);
 }
 
 /* --- methods --------------------------------------------------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static clf_status split(template_run *run, const template_node *node, const json
         RUN_FAIL(run, node, CLF_FORMAT, "%s: expected a separator of 1 or more characters and an integer", node->name);
     const json_int_t most = limit ? json_integer_value(limit) : -1;
     if (from_end && most >= 0 && !separator)
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "rsplit at white space with a limit is not built");
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "rsplit at white space with a limit is not supported");
     CLF_TRY(clfi_value_new(json_array(), &list));
     const char *text = json_string_value(self);
     const size_t size = json_string_length(self);

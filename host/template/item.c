@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes and items of values. */
+/* Evaluates attributes and items of values. */
 #include "template/list_kind.h"
 #include "template/run.h"
 

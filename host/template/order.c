@@ -167,7 +167,7 @@ clf_status clfi_run_order(template_run *run, const template_node *node, const js
     if (json_is_null(path))
         path = NULL;
     if (json_is_string(path) && strchr(json_string_value(path), ','))
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s by several attributes is not built", node->name);
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s by several attributes is not supported", node->name);
     CLF_TRY(clfi_run_elements(run, node, value, &list));
     const clf_status st =
         order(run, node, list, path, clfi_value_is_true(clfi_argument(arguments, at, "case_sensitive")), is_falling ? -1 : 1, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps over tokens, nodes of the tree. */
+/* Shared by the parsers: steps over tokens and makes nodes of the tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements, macros, and a whole rendering. */
+/* Renders templates: statements, macros and the whole text. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life time of a template. */
+/* Creates and frees templates. */
 #include "template/template.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's view of values: truth, equality, order, text. */
+/* Truth, equality, order and text of values, as Python has them. */
 #include "template/value.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in blocks of rows. */
+/* Allocates and views matrices in blocks of rows. */
 #include "tensor/row_blocks.h"
 
 #include "base/alloc.h"

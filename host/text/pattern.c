@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns and cuts. */
+/* Finds a pattern in a text and cuts the text there. */
 #include "text/pattern.h"
 
 #include <stdlib.h>

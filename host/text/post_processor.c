@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Post-processing templates and truncation. */
+/* Adds special tokens by templates, and truncates. */
 #include "text/post_processor.h"
 
 #include <stdlib.h>

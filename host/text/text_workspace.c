@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Working memory: released, and its buffers exchanged. */
+/* Releases the working memory of an encoding and exchanges its buffers. */
 #include "text/text_workspace.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Token decoder: ids to tokens to a decoder chain. */
+/* Decodes token ids to text by a chain of decoders. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of tokenizers, as transformers has them. */
+/* Knows transformers' classes of tokenizers, and what each changes. */
 #include "text/tokenizer_class.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Added tokens that tokenizer_config.json names. */
+/* Reads the added tokens that tokenizer_config.json names. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* special_tokens_map.json and added_tokens.json. */
+/* Reads special_tokens_map.json and added_tokens.json. */
 #include "text/tokenizer_older.h"
 
 #include <inttypes.h>

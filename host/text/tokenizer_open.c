@@ -32,12 +32,27 @@ static clf_status read_side(const json_t *config, const char *name, clf_tokenize
     return CLF_OK;
 }
 
+/* Keys that change how texts are cut, and that are not followed: Mistral's other expression, and SentencePiece's sampling. */
+static clf_status refuse_others(const json_t *config, const char *name)
+{
+    static const char *const keys[] = {"fix_mistral_regex", "sp_model_kwargs"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const json_t *value = json_object_get(config, keys[i]);
+        char found[CLFI_JSON_FOUND_BYTES];
+        if (value && !json_is_null(value) && !json_is_false(value) && !(json_is_object(value) && json_object_size(value) == 0))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: it changes how texts are cut and is not followed: expected null, found %s", name, keys[i],
+                     clfi_json_found(value, found));
+    }
+    return CLF_OK;
+}
+
 /* Reads the keys of tokenizer_config.json that are no parts. A token outside the vocabulary has no role. */
 static clf_status read_config(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
         tokenizer->roles[i] = clf_tokenizer_id(tokenizer, clfi_named_content(json_object_get(config, clfi_token_role_keys[i])));
     const json_t *chat_tokens;
+    CLF_TRY(refuse_others(config, name));
     CLF_TRY(clfi_json_opt_bool(config, name, "split_special_tokens", false, &tokenizer->splits_special));
     CLF_TRY(clfi_json_opt_array(config, name, "chat_control_tokens", &chat_tokens));
     tokenizer->chat_tokens = json_incref((json_t *)chat_tokens);

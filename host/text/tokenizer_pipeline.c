@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pipelines of transformers 5's classes of tokenizers. */
+/* Builds the pipelines of transformers 5's tokenizer classes. */
 #include "text/tokenizer_pipeline.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  *   @always     "always" if add_prefix_space, else "never"; @first: "first" instead; @llama: "first", or "always" where legacy is true
  *   @strip      the decoder that drops the space which add_prefix_space put before a text; no part without it
  *   @unk_index  the place of unk_token in the vocabulary, else 0
- * "missing" are classes with such a pipeline that is not built here. "stored" are the model types whose tokenizer.json is taken as it is,
+ * "missing" are classes with such a pipeline that is not supported. "stored" are the model types whose tokenizer.json is taken as it is,
  * "corrected" those whose class is another one than their files name, "types" the classes of those whose files name none. */
 #ifndef CLFI_TEXT_TOKENIZER_PIPELINE_H
 #define CLFI_TEXT_TOKENIZER_PIPELINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RoBERTa's vocab.json and merges.txt. */
+/* Reads RoBERTa's vocab.json and merges.txt. */
 #include <stdlib.h>
 #include <string.h>
 

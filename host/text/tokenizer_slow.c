@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of transformers' older tokenizers a directory has. */
+/* Finds which of transformers' older tokenizers a directory has. */
 #include "text/tokenizer_slow.h"
 
 #include <stdlib.h>

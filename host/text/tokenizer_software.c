@@ -94,11 +94,11 @@ static clf_status correct_class(const json_t *corrected, const char *model_type,
 static clf_status check_built(const json_t *rows, const char *name)
 {
     if (clfi_pipeline_lists(json_object_get(rows, "missing"), name))
-        CLF_FAIL(
-            CLF_UNSUPPORTED,
-            "tokenizer_class \"%s\": transformers 5's class cuts texts in its own way, which is not built (to cut them as tokenizer.json "
-            "says, set tokenizer_class to \"PreTrainedTokenizerFast\")",
-            name);
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "tokenizer_class \"%s\": transformers 5's class cuts texts in its own way, which is not supported (to cut them as "
+                 "tokenizer.json "
+                 "says, set tokenizer_class to \"PreTrainedTokenizerFast\")",
+                 name);
     return CLF_OK;
 }
 

@@ -19,7 +19,7 @@ clf_status clfi_tokenizer_is_of_five(const char *directory, const json_t *config
 /* The class whose pipeline transformers 5 builds, by the rules of its AutoTokenizer: tokenizer_class of tokenizer_config.json, else of
  * config.json, else the one of config.json's model_type, which also overrules some. *out: newly allocated, which the caller frees; NULL:
  * tokenizer.json (`root`) is taken as it is. It is so, too, where it lies alone: without tokenizer_config.json and a class in config.json
- * nothing else tells how texts are cut. UNSUPPORTED: a class that is not built. FORMAT, IO: config.json. */
+ * nothing else tells how texts are cut. UNSUPPORTED: a class that is not supported. FORMAT, IO: config.json. */
 clf_status clfi_tokenizer_pipeline_class(const char *directory, const json_t *config, const json_t *root, char **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables of chat templates. */
+/* Makes the variables that chat templates see of a tokenizer. */
 #include "text/tokenizer_variables.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix products of the tuner. */
+/* Runs the matrix products that the tuner measures. */
 #include "tune/tune_case.h"
 
 #include <stdio.h>

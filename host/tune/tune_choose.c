@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From measurements to choices. */
+/* Chooses engines from the tuner's measurements. */
 #include "tune/tune_choose.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner's search through tiles and CLBlast's parameters. */
+/* Searches through tiles and CLBlast's parameters for the tuner. */
 #include "tune/tune_search.h"
 
 #include <math.h>

@@ -179,6 +179,16 @@ static clf_status measure_all(clf_context *candidate, clf_context *reference, co
     return CLF_OK;
 }
 
+/* UNSUPPORTED: no table or rule may name the engine that is forced. */
+static clf_status check_pays(const clf_context *candidate)
+{
+    clf_engine_choice forced;
+    CLF_TRY(clfi_engine_forced(candidate, CLF_OP_GEMM, &forced));
+    if (forced.engine && !clfi_engine_pays(candidate, forced.engine))
+        CLF_FAIL(CLF_UNSUPPORTED, "engine %s: by its measured rates the device gains nothing from it", forced.engine->name);
+    return CLF_OK;
+}
+
 static clf_status measure(const json_t *request, json_t *reply)
 {
     clf_context *candidate = NULL, *reference = NULL;
@@ -186,6 +196,8 @@ static clf_status measure(const json_t *request, json_t *reply)
     json_object_set_new(reply, "timings", timings);
     clf_status st = open_context(request, json_string_value(json_object_get(request, "engines")),
                                  json_string_value(json_object_get(request, "tuned")), &candidate);
+    if (st == CLF_OK)
+        st = check_pays(candidate);
     if (st == CLF_OK)
         st = open_context(request, json_string_value(json_object_get(request, "reference")), "", &reference);
     if (st == CLF_OK)

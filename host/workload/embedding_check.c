@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings against wanted ones. */
+/* Compares embeddings with the expected ones. */
 #include "workload/embedding_check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Language models as workloads have them. */
+/* Opens language models for workloads. */
 #include "workload/generation_model.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Greedy decoding. */
+/* Decodes greedily, for workloads. */
 #include "workload/greedy.h"
 
 #include <stdlib.h>

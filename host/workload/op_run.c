@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by all op workloads. */
+/* Runs an op with a forced engine; shared by all op workloads. */
 #include "workload/op_run.h"
 
 #include <stdio.h>

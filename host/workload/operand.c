@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op workloads. */
+/* Makes the operands of op workloads. */
 #include "workload/operand.h"
 
 #include <math.h>

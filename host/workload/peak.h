@@ -52,10 +52,6 @@ clf_status clfi_peak_bf16(clfi_workload_list *list, double flops);
 #define CLFI_MATRIX_LIMIT "matrix_gflops"
 clf_status clfi_peak_matrix(clfi_workload_list *list, double flops);
 
-/* Measures that limit, in GFLOP/s, by a short run on the context's device, verified before. The figure is kept in the context's cache per
- * device, driver and kernel. UNSUPPORTED: no unit, an emulated one, one that failed its probe, or wrong results. */
-clf_status clfi_peak_matrix_gflops(clf_context *context, double *out);
-
 /* "arithmetic/int8-dot": dot products of four bytes, eight operations each, where the device has cl_khr_integer_dot_product; engines: its
  * function, and plain arithmetic. operations: a multiple of 2^22. Limit "int8_gops". */
 clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations);

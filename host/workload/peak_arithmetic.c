@@ -53,10 +53,9 @@ typedef struct arithmetic_parameters {
 } arithmetic_parameters;
 
 typedef struct arithmetic {
-    clf_context *context;
+    clfi_peak_state peak;
     arithmetic_parameters p;
     const engine *engine;
-    clf_buffer *start, *out;
     size_t items, local;
     double starts[MOST_CHAINS * MOST_WIDTH];
 } arithmetic;
@@ -89,16 +88,6 @@ static const engine *find_engine(const clf_context *context, const char *name)
     return NULL;
 }
 
-static void arithmetic_release(void *state)
-{
-    arithmetic *a = state;
-    if (!a)
-        return;
-    clfi_buffer_release(a->start);
-    clfi_buffer_release(a->out);
-    free(a);
-}
-
 /* Random starts, whole numbers for float16, uploaded in the chain's own type. */
 static clf_status upload_starts(arithmetic *a)
 {
@@ -115,25 +104,8 @@ static clf_status upload_starts(arithmetic *a)
         a->starts[i] = (double)singles[i];
     }
     if (a->p.real == CLFI_PEAK_FP32)
-        return clfi_peak_upload(a->context, singles, count * sizeof *singles, &a->start);
-    return clfi_peak_upload(a->context, halves, count * sizeof *halves, &a->start);
-}
-
-static clf_status arithmetic_prepare(const clfi_workload *workload, clf_context *context, const char *name, void **state)
-{
-    arithmetic *a;
-    const engine *chosen = find_engine(context, name);
-    if (!chosen)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, name);
-    CLF_TRY(clfi_alloc(1, sizeof *a, "arithmetic", &a));
-    *state = a;
-    a->context = context;
-    a->p = *(const arithmetic_parameters *)workload->parameters;
-    a->engine = chosen;
-    a->local = context->device.caps.is_cpu ? 1 : GPU_GROUP;
-    a->items = (size_t)(a->p.flops / (4.0 * PAIRS * chosen->width * chosen->chains));
-    CLF_TRY(upload_starts(a));
-    return clfi_peak_upload_random(context, a->items * (size_t)chosen->width, SEED + 1, &a->out);
+        return clfi_peak_upload(a->peak.context, singles, count * sizeof *singles, &a->peak.source);
+    return clfi_peak_upload(a->peak.context, halves, count * sizeof *halves, &a->peak.source);
 }
 
 static clf_status enqueue(void *state)
@@ -145,8 +117,8 @@ static clf_status enqueue(void *state)
     clfi_spec_int(&spec, "WIDTH", a->engine->width);
     clfi_spec_int(&spec, "CHAINS", a->engine->chains);
     clfi_spec_int(&spec, "WG", (long long)a->local);
-    clf_launch launch = clfi_launch(a->context, &spec);
-    clfi_arg_buffer(&launch, a->start);
+    clf_launch launch = clfi_launch(a->peak.context, &spec);
+    clfi_arg_buffer(&launch, a->peak.source);
     clfi_arg_float(&launch, (float)f->x1);
     clfi_arg_float(&launch, (float)f->y1);
     clfi_arg_float(&launch, (float)f->x2);
@@ -154,8 +126,24 @@ static clf_status enqueue(void *state)
     clfi_arg_float(&launch, (float)f->scale);
     clfi_arg_int(&launch, MASK);
     clfi_arg_int(&launch, PAIRS);
-    clfi_arg_buffer(&launch, a->out);
+    clfi_arg_buffer(&launch, a->peak.out);
     return clfi_launch_1d(&launch, a->items / a->local, a->local);
+}
+
+static clf_status arithmetic_prepare(const clfi_workload *workload, clf_context *context, const char *name, void **state)
+{
+    arithmetic *a;
+    const engine *chosen = find_engine(context, name);
+    if (!chosen)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, name);
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *a, state));
+    a = *state;
+    a->p = *(const arithmetic_parameters *)workload->parameters;
+    a->engine = chosen;
+    a->local = context->device.caps.is_cpu ? 1 : GPU_GROUP;
+    a->items = (size_t)(a->p.flops / (4.0 * PAIRS * chosen->width * chosen->chains));
+    CLF_TRY(upload_starts(a));
+    return clfi_peak_upload_random(context, a->items * (size_t)chosen->width, SEED + 1, &a->peak.out);
 }
 
 /* Expected result of an item's lane, and the bound on its error. */
@@ -195,26 +183,17 @@ static clf_status arithmetic_verify(void *state, clfi_verdict *out)
     arithmetic *a = state;
     const size_t count = a->items * (size_t)a->engine->width;
     float *got;
-    CLF_TRY(clfi_peak_once(a->context, enqueue, a));
-    CLF_TRY(clfi_alloc(count, sizeof *got, "results", &got));
-    const clf_status st = clfi_buffer_read(a->out, 0, got, count * sizeof *got);
-    if (st == CLF_OK)
-        compare(a, got, out);
+    CLF_TRY(clfi_peak_results(a, count, sizeof *got, &got));
+    compare(a, got, out);
     free(got);
-    return st;
-}
-
-static clf_status arithmetic_run(void *state, clfi_sample *out)
-{
-    arithmetic *a = state;
-    return clfi_peak_time(a->context, enqueue, a, out);
+    return CLF_OK;
 }
 
 static const clfi_workload_type arithmetic_type = {.engines = arithmetic_engines,
                                                    .prepare = arithmetic_prepare,
                                                    .verify = arithmetic_verify,
-                                                   .run = arithmetic_run,
-                                                   .release = arithmetic_release};
+                                                   .run = clfi_peak_run,
+                                                   .release = clfi_peak_release};
 
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops)
 {

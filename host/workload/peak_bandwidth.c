@@ -28,9 +28,8 @@ typedef struct bandwidth_parameters {
 } bandwidth_parameters;
 
 typedef struct bandwidth {
-    clf_context *context;
+    clfi_peak_state peak; /* read: out holds sums; write: source holds one vector */
     bandwidth_parameters p;
-    clf_buffer *source, *target; /* read: target holds sums; write: source holds one vector */
     int64_t width, vectors, part, passes;
     size_t local, groups;
     uint32_t sum; /* of all words to be read */
@@ -65,7 +64,7 @@ static clf_status bandwidth_engines(const clfi_workload *workload, clf_context *
 /* Every unit keeps its own part through all passes, so that small sizes stay in the unit's own cache. */
 static void divide(bandwidth *b)
 {
-    const clf_device_caps *caps = &b->context->device.caps;
+    const clf_device_caps *caps = &b->peak.context->device.caps;
     b->local = caps->is_cpu ? 1 : GPU_GROUP;
     b->vectors = (int64_t)(b->p.bytes / sizeof(uint32_t)) / b->width;
     b->passes = (int64_t)(b->p.traffic_bytes / b->p.bytes);
@@ -74,16 +73,6 @@ static void divide(bandwidth *b)
     const int64_t groups = b->passes > 1 ? units : shares < most ? shares : most, even = (b->vectors + groups - 1) / groups;
     b->part = (even + step - 1) / step * step;
     b->groups = (size_t)((b->vectors + b->part - 1) / b->part);
-}
-
-static void bandwidth_release(void *state)
-{
-    bandwidth *b = state;
-    if (!b)
-        return;
-    clfi_buffer_release(b->source);
-    clfi_buffer_release(b->target);
-    free(b);
 }
 
 static clf_status sum_words(bandwidth *b, size_t words)
@@ -103,15 +92,31 @@ static clf_status sum_words(bandwidth *b, size_t words)
 static clf_status fill(bandwidth *b)
 {
     const size_t words = b->p.bytes / sizeof(uint32_t), items = b->groups * b->local * (size_t)b->width;
-    clf_context *context = b->context;
+    clf_context *context = b->peak.context;
     clfi_peak_random(b->start, COUNT(b->start), SEED);
     if (b->p.access == CLFI_PEAK_WRITE)
-        CLF_TRY(clfi_peak_upload(context, b->start, sizeof b->start, &b->source));
+        CLF_TRY(clfi_peak_upload(context, b->start, sizeof b->start, &b->peak.source));
     else
-        CLF_TRY(clfi_peak_upload_random(context, words, SEED, &b->source));
+        CLF_TRY(clfi_peak_upload_random(context, words, SEED, &b->peak.source));
     if (b->p.access == CLFI_PEAK_READ)
         CLF_TRY(sum_words(b, words));
-    return clfi_peak_upload_random(context, b->p.access == CLFI_PEAK_READ ? items : words, TARGET_SEED, &b->target);
+    return clfi_peak_upload_random(context, b->p.access == CLFI_PEAK_READ ? items : words, TARGET_SEED, &b->peak.out);
+}
+
+static clf_status enqueue(void *state)
+{
+    bandwidth *b = state;
+    clf_kernel_spec spec = clfi_peak_spec("peak_bandwidth.cl", kernels[b->p.access]);
+    clfi_spec_int(&spec, "WIDTH", b->width);
+    clfi_spec_int(&spec, "WG", (long long)b->local);
+    clf_launch launch = clfi_launch(b->peak.context, &spec);
+    clfi_arg_buffer(&launch, b->peak.source);
+    clfi_arg_int(&launch, b->vectors);
+    clfi_arg_int(&launch, b->part);
+    clfi_arg_int(&launch, b->passes);
+    clfi_arg_int(&launch, 0);
+    clfi_arg_buffer(&launch, b->peak.out);
+    return clfi_launch_1d(&launch, b->groups, b->local);
 }
 
 static clf_status bandwidth_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -122,29 +127,12 @@ static clf_status bandwidth_prepare(const clfi_workload *workload, clf_context *
         chosen++;
     if (chosen == COUNT(widths))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
-    CLF_TRY(clfi_alloc(1, sizeof *b, "bandwidth", &b));
-    *state = b;
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *b, state));
+    b = *state;
     b->width = widths[chosen].width;
-    b->context = context;
     b->p = *(const bandwidth_parameters *)workload->parameters;
     divide(b);
     return fill(b);
-}
-
-static clf_status enqueue(void *state)
-{
-    bandwidth *b = state;
-    clf_kernel_spec spec = clfi_peak_spec("peak_bandwidth.cl", kernels[b->p.access]);
-    clfi_spec_int(&spec, "WIDTH", b->width);
-    clfi_spec_int(&spec, "WG", (long long)b->local);
-    clf_launch launch = clfi_launch(b->context, &spec);
-    clfi_arg_buffer(&launch, b->source);
-    clfi_arg_int(&launch, b->vectors);
-    clfi_arg_int(&launch, b->part);
-    clfi_arg_int(&launch, b->passes);
-    clfi_arg_int(&launch, 0);
-    clfi_arg_buffer(&launch, b->target);
-    return clfi_launch_1d(&launch, b->groups, b->local);
 }
 
 /* The words that should be in piece `index` of the target after a write or a copy. */
@@ -163,11 +151,11 @@ static void expected(const bandwidth *b, size_t index, size_t count, uint32_t *o
 /* Goes through the target; got and want: scratch of a piece each. */
 static clf_status check(const bandwidth *b, uint32_t *got, uint32_t *want, size_t *wrong)
 {
-    const size_t words = b->target->size_bytes / sizeof *got;
+    const size_t words = b->peak.out->size_bytes / sizeof *got;
     uint32_t sum = 0;
     for (size_t i = 0; i * CLFI_PEAK_PIECE_WORDS < words; i++) {
         const size_t left = words - i * CLFI_PEAK_PIECE_WORDS, count = left < CLFI_PEAK_PIECE_WORDS ? left : CLFI_PEAK_PIECE_WORDS;
-        CLF_TRY(clfi_buffer_read(b->target, i * CLFI_PEAK_PIECE_WORDS * sizeof *got, got, count * sizeof *got));
+        CLF_TRY(clfi_buffer_read(b->peak.out, i * CLFI_PEAK_PIECE_WORDS * sizeof *got, got, count * sizeof *got));
         if (b->p.access != CLFI_PEAK_READ)
             expected(b, i, count, want);
         for (size_t k = 0; k < count; k++) {
@@ -185,7 +173,7 @@ static clf_status bandwidth_verify(void *state, clfi_verdict *out)
     bandwidth *b = state;
     uint32_t *scratch;
     size_t wrong = 0;
-    CLF_TRY(clfi_peak_once(b->context, enqueue, b));
+    CLF_TRY(clfi_peak_once(b->peak.context, enqueue, b));
     CLF_TRY(clfi_alloc(2 * CLFI_PEAK_PIECE_WORDS, sizeof *scratch, "words to compare", &scratch));
     const clf_status st = check(b, scratch, scratch + CLFI_PEAK_PIECE_WORDS, &wrong);
     free(scratch);
@@ -193,17 +181,11 @@ static clf_status bandwidth_verify(void *state, clfi_verdict *out)
     return st;
 }
 
-static clf_status bandwidth_run(void *state, clfi_sample *out)
-{
-    bandwidth *b = state;
-    return clfi_peak_time(b->context, enqueue, b, out);
-}
-
 static const clfi_workload_type bandwidth_type = {.engines = bandwidth_engines,
                                                   .prepare = bandwidth_prepare,
                                                   .verify = bandwidth_verify,
-                                                  .run = bandwidth_run,
-                                                  .release = bandwidth_release};
+                                                  .run = clfi_peak_run,
+                                                  .release = clfi_peak_release};
 
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures)
 {

@@ -23,8 +23,7 @@ enum {
 };
 
 typedef struct bf16 {
-    clf_context *context;
-    clf_buffer *start, *factor, *out;
+    clfi_peak_state peak;
     size_t items;
     float starts[CHAINS * WIDTH], factors[FACTORS * WIDTH * 2]; /* factors: pairs, as the instruction has them */
 } bf16;
@@ -81,15 +80,17 @@ static clf_status bf16_engines(const clfi_workload *workload, clf_context *conte
     return clfi_workload_one_engine(workload, context, out);
 }
 
-static void bf16_release(void *state)
+static clf_status enqueue(void *state)
 {
     bf16 *b = state;
-    if (!b)
-        return;
-    clfi_buffer_release(b->start);
-    clfi_buffer_release(b->factor);
-    clfi_buffer_release(b->out);
-    free(b);
+    const clf_kernel_spec spec = spec_of("peak_bf16_dot");
+    clf_launch launch = clfi_launch(b->peak.context, &spec);
+    clfi_arg_buffer(&launch, b->peak.source);
+    clfi_arg_buffer(&launch, b->peak.factor);
+    clfi_arg_int(&launch, MASK);
+    clfi_arg_int(&launch, PAIRS);
+    clfi_arg_buffer(&launch, b->peak.out);
+    return clfi_launch_1d(&launch, b->items, 1);
 }
 
 static clf_status bf16_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -98,9 +99,8 @@ static clf_status bf16_prepare(const clfi_workload *workload, clf_context *conte
     uint32_t random[COUNT(b->starts)];
     uint16_t bits[COUNT(b->factors)];
     (void)engine;
-    CLF_TRY(clfi_alloc(1, sizeof *b, "bfloat16 arithmetic", &b));
-    *state = b;
-    b->context = context;
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *b, state));
+    b = *state;
     b->items = (size_t)(*(const double *)workload->parameters / FLOPS_OF_ITEM);
     clfi_peak_random(random, COUNT(random), SEED);
     for (size_t i = 0; i < COUNT(b->starts); i++)
@@ -110,22 +110,9 @@ static clf_status bf16_prepare(const clfi_workload *workload, clf_context *conte
         b->factors[i] = (float)((int)(random[i] >> 27) - 16); /* from -16 to 15 */
         bits[i] = clfi_bf16_from_f32(b->factors[i]);
     }
-    CLF_TRY(clfi_peak_upload(context, b->starts, sizeof b->starts, &b->start));
-    CLF_TRY(clfi_peak_upload(context, bits, sizeof bits, &b->factor));
-    return clfi_peak_upload_random(context, b->items * WIDTH, SEED + 2, &b->out);
-}
-
-static clf_status enqueue(void *state)
-{
-    bf16 *b = state;
-    const clf_kernel_spec spec = spec_of("peak_bf16_dot");
-    clf_launch launch = clfi_launch(b->context, &spec);
-    clfi_arg_buffer(&launch, b->start);
-    clfi_arg_buffer(&launch, b->factor);
-    clfi_arg_int(&launch, MASK);
-    clfi_arg_int(&launch, PAIRS);
-    clfi_arg_buffer(&launch, b->out);
-    return clfi_launch_1d(&launch, b->items, 1);
+    CLF_TRY(clfi_peak_upload(context, b->starts, sizeof b->starts, &b->peak.source));
+    CLF_TRY(clfi_peak_upload(context, bits, sizeof bits, &b->peak.factor));
+    return clfi_peak_upload_random(context, b->items * WIDTH, SEED + 2, &b->peak.out);
 }
 
 /* Lane `lane` of an item: |sum| <= 16 (2^16 + 64 + 512 * 4 * 256) < 2^24. */
@@ -146,9 +133,7 @@ static clf_status bf16_verify(void *state, clfi_verdict *out)
     bf16 *b = state;
     float want[MASK + 1][WIDTH], *got;
     size_t wrong = 0;
-    CLF_TRY(clfi_peak_once(b->context, enqueue, b));
-    CLF_TRY(clfi_alloc(b->items * WIDTH, sizeof *got, "results", &got));
-    const clf_status st = clfi_buffer_read(b->out, 0, got, b->items * WIDTH * sizeof *got);
+    CLF_TRY(clfi_peak_results(b, b->items * WIDTH, sizeof *got, &got));
     for (size_t i = 0; i <= MASK; i++)
         for (int lane = 0; lane < WIDTH; lane++)
             want[i][lane] = expected(b, i, lane);
@@ -156,17 +141,11 @@ static clf_status bf16_verify(void *state, clfi_verdict *out)
         wrong += !(got[i] == want[i / WIDTH & MASK][i % WIDTH]);
     free(got);
     *out = clfi_peak_exact(wrong);
-    return st;
-}
-
-static clf_status bf16_run(void *state, clfi_sample *out)
-{
-    bf16 *b = state;
-    return clfi_peak_time(b->context, enqueue, b, out);
+    return CLF_OK;
 }
 
 static const clfi_workload_type bf16_type = {
-    .engines = bf16_engines, .prepare = bf16_prepare, .verify = bf16_verify, .run = bf16_run, .release = bf16_release};
+    .engines = bf16_engines, .prepare = bf16_prepare, .verify = bf16_verify, .run = clfi_peak_run, .release = clfi_peak_release};
 
 clf_status clfi_peak_bf16(clfi_workload_list *list, double flops)
 {

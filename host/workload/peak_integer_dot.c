@@ -15,8 +15,7 @@ enum { SEED = 5, CHAINS = 8, STEPS = 1024, MASK = 63, GROUP = 64, OPERATIONS_OF_
 static const uint32_t scale = 2654435761u; /* offset of an item: scale * (item & MASK) */
 
 typedef struct integer_dot {
-    clf_context *context;
-    clf_buffer *start, *out;
+    clfi_peak_state peak;
     size_t items;
     bool is_built_in;
     uint32_t words[CHAINS + 1]; /* starts and the factor */
@@ -30,14 +29,20 @@ static clf_status dot_engines(const clfi_workload *workload, clf_context *contex
     return CLF_OK;
 }
 
-static void dot_release(void *state)
+static clf_status enqueue(void *state)
 {
     integer_dot *d = state;
-    if (!d)
-        return;
-    clfi_buffer_release(d->start);
-    clfi_buffer_release(d->out);
-    free(d);
+    clf_kernel_spec spec = clfi_peak_spec("peak_integer_dot.cl", "peak_integer_dot");
+    clfi_spec_int(&spec, "WG", GROUP);
+    clfi_spec_int(&spec, "IS_BUILT_IN", d->is_built_in);
+    clf_launch launch = clfi_launch(d->peak.context, &spec);
+    clfi_arg_buffer(&launch, d->peak.source);
+    clfi_arg_uint(&launch, d->words[CHAINS]);
+    clfi_arg_uint(&launch, scale);
+    clfi_arg_int(&launch, MASK);
+    clfi_arg_int(&launch, STEPS);
+    clfi_arg_buffer(&launch, d->peak.out);
+    return clfi_launch_1d(&launch, d->items / GROUP, GROUP);
 }
 
 static clf_status dot_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -45,30 +50,13 @@ static clf_status dot_prepare(const clfi_workload *workload, clf_context *contex
     integer_dot *d;
     if (strcmp(engine, "built-in") != 0 && strcmp(engine, "plain") != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
-    CLF_TRY(clfi_alloc(1, sizeof *d, "integer dot", &d));
-    *state = d;
-    d->context = context;
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *d, state));
+    d = *state;
     d->is_built_in = engine[0] == 'b';
     d->items = (size_t)(*(const double *)workload->parameters / OPERATIONS_OF_ITEM);
     clfi_peak_random(d->words, COUNT(d->words), SEED);
-    CLF_TRY(clfi_peak_upload(context, d->words, CHAINS * sizeof *d->words, &d->start));
-    return clfi_peak_upload_random(context, d->items, SEED + 1, &d->out);
-}
-
-static clf_status enqueue(void *state)
-{
-    integer_dot *d = state;
-    clf_kernel_spec spec = clfi_peak_spec("peak_integer_dot.cl", "peak_integer_dot");
-    clfi_spec_int(&spec, "WG", GROUP);
-    clfi_spec_int(&spec, "IS_BUILT_IN", d->is_built_in);
-    clf_launch launch = clfi_launch(d->context, &spec);
-    clfi_arg_buffer(&launch, d->start);
-    clfi_arg_uint(&launch, d->words[CHAINS]);
-    clfi_arg_uint(&launch, scale);
-    clfi_arg_int(&launch, MASK);
-    clfi_arg_int(&launch, STEPS);
-    clfi_arg_buffer(&launch, d->out);
-    return clfi_launch_1d(&launch, d->items / GROUP, GROUP);
+    CLF_TRY(clfi_peak_upload(context, d->words, CHAINS * sizeof *d->words, &d->peak.source));
+    return clfi_peak_upload_random(context, d->items, SEED + 1, &d->peak.out);
 }
 
 /* The signed dot product of the bytes of two words, modulo 2^32. */
@@ -97,26 +85,18 @@ static clf_status dot_verify(void *state, clfi_verdict *out)
     integer_dot *d = state;
     uint32_t want[MASK + 1], *got;
     size_t wrong = 0;
-    CLF_TRY(clfi_peak_once(d->context, enqueue, d));
-    CLF_TRY(clfi_alloc(d->items, sizeof *got, "results", &got));
-    const clf_status st = clfi_buffer_read(d->out, 0, got, d->items * sizeof *got);
+    CLF_TRY(clfi_peak_results(d, d->items, sizeof *got, &got));
     for (uint32_t i = 0; i <= MASK; i++)
         want[i] = expected(d, i);
     for (size_t i = 0; i < d->items; i++)
         wrong += got[i] != want[i & MASK];
     free(got);
     *out = clfi_peak_exact(wrong);
-    return st;
-}
-
-static clf_status dot_run(void *state, clfi_sample *out)
-{
-    integer_dot *d = state;
-    return clfi_peak_time(d->context, enqueue, d, out);
+    return CLF_OK;
 }
 
 static const clfi_workload_type dot_type = {
-    .engines = dot_engines, .prepare = dot_prepare, .verify = dot_verify, .run = dot_run, .release = dot_release};
+    .engines = dot_engines, .prepare = dot_prepare, .verify = dot_verify, .run = clfi_peak_run, .release = clfi_peak_release};
 
 clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations)
 {

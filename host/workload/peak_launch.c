@@ -12,19 +12,22 @@
 enum { SEED = 9, MOST_LAUNCHES = 1 << 16 };
 
 typedef struct launches {
-    clf_context *context;
-    clf_buffer *counter;
+    clfi_peak_state peak; /* out: counter */
     int count;
     uint32_t step;
 } launches;
 
-static void launch_release(void *state)
+static clf_status enqueue(void *state)
 {
     launches *l = state;
-    if (!l)
-        return;
-    clfi_buffer_release(l->counter);
-    free(l);
+    const clf_kernel_spec spec = clfi_peak_spec("peak_launch.cl", "peak_launch");
+    for (int i = 0; i < l->count; i++) {
+        clf_launch launch = clfi_launch(l->peak.context, &spec);
+        clfi_arg_buffer(&launch, l->peak.out);
+        clfi_arg_uint(&launch, l->step);
+        CLF_TRY(clfi_launch_1d(&launch, 1, 1));
+    }
+    return CLF_OK;
 }
 
 static clf_status launch_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -32,47 +35,30 @@ static clf_status launch_prepare(const clfi_workload *workload, clf_context *con
     launches *l;
     uint32_t words[2];
     (void)engine;
-    CLF_TRY(clfi_alloc(1, sizeof *l, "launches", &l));
-    *state = l;
-    l->context = context;
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *l, state));
+    l = *state;
     l->count = *(const int *)workload->parameters;
     clfi_peak_random(words, COUNT(words), SEED);
     l->step = words[1];
-    return clfi_peak_upload(context, words, sizeof *words, &l->counter);
-}
-
-static clf_status enqueue(void *state)
-{
-    launches *l = state;
-    const clf_kernel_spec spec = clfi_peak_spec("peak_launch.cl", "peak_launch");
-    for (int i = 0; i < l->count; i++) {
-        clf_launch launch = clfi_launch(l->context, &spec);
-        clfi_arg_buffer(&launch, l->counter);
-        clfi_arg_uint(&launch, l->step);
-        CLF_TRY(clfi_launch_1d(&launch, 1, 1));
-    }
-    return CLF_OK;
+    return clfi_peak_upload(context, words, sizeof *words, &l->peak.out);
 }
 
 static clf_status launch_verify(void *state, clfi_verdict *out)
 {
     launches *l = state;
     uint32_t before, after;
-    CLF_TRY(clfi_buffer_read(l->counter, 0, &before, sizeof before));
-    CLF_TRY(clfi_peak_once(l->context, enqueue, l));
-    CLF_TRY(clfi_buffer_read(l->counter, 0, &after, sizeof after));
+    CLF_TRY(clfi_buffer_read(l->peak.out, 0, &before, sizeof before));
+    CLF_TRY(clfi_peak_once(l->peak.context, enqueue, l));
+    CLF_TRY(clfi_buffer_read(l->peak.out, 0, &after, sizeof after));
     *out = clfi_peak_exact(after != before + l->step * (uint32_t)l->count);
     return CLF_OK;
 }
 
-static clf_status launch_run(void *state, clfi_sample *out)
-{
-    launches *l = state;
-    return clfi_peak_time(l->context, enqueue, l, out);
-}
-
-static const clfi_workload_type launch_type = {
-    .engines = clfi_workload_one_engine, .prepare = launch_prepare, .verify = launch_verify, .run = launch_run, .release = launch_release};
+static const clfi_workload_type launch_type = {.engines = clfi_workload_one_engine,
+                                               .prepare = launch_prepare,
+                                               .verify = launch_verify,
+                                               .run = clfi_peak_run,
+                                               .release = clfi_peak_release};
 
 clf_status clfi_peak_launch(clfi_workload_list *list, int count)
 {

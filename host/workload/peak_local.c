@@ -19,8 +19,7 @@ enum {
 };
 
 typedef struct local_read {
-    clf_context *context;
-    clf_buffer *source, *out;
+    clfi_peak_state peak;
     int64_t width;
     size_t local, groups, tile; /* tile: vectors */
     int64_t cycles;
@@ -35,33 +34,6 @@ static clf_status local_engines(const clfi_workload *workload, clf_context *cont
     return clfi_workload_one_engine(workload, context, out);
 }
 
-static void local_release(void *state)
-{
-    local_read *l = state;
-    if (!l)
-        return;
-    clfi_buffer_release(l->source);
-    clfi_buffer_release(l->out);
-    free(l);
-}
-
-static clf_status local_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
-{
-    local_read *l;
-    const clf_device_caps *caps = &context->device.caps;
-    (void)engine;
-    CLF_TRY(clfi_alloc(1, sizeof *l, "local memory", &l));
-    *state = l;
-    l->context = context;
-    l->width = caps->is_cpu ? caps->vector_width : GPU_WIDTH;
-    l->local = caps->is_cpu ? 1 : GPU_GROUP;
-    l->tile = TILE_BYTES / sizeof(uint32_t) / (size_t)l->width;
-    l->cycles = GROUP_BYTES / TILE_BYTES / (int64_t)l->local;
-    l->groups = (size_t)(*(const double *)workload->parameters / GROUP_BYTES);
-    CLF_TRY(clfi_peak_upload_random(context, TILE_BYTES / sizeof(uint32_t), SEED, &l->source));
-    return clfi_peak_upload_random(context, l->groups * l->local * (size_t)l->width, SEED + 1, &l->out);
-}
-
 static clf_status enqueue(void *state)
 {
     local_read *l = state;
@@ -69,12 +41,28 @@ static clf_status enqueue(void *state)
     clfi_spec_int(&spec, "WIDTH", l->width);
     clfi_spec_int(&spec, "WG", (long long)l->local);
     clfi_spec_int(&spec, "TILE", (long long)l->tile);
-    clf_launch launch = clfi_launch(l->context, &spec);
-    clfi_arg_buffer(&launch, l->source);
+    clf_launch launch = clfi_launch(l->peak.context, &spec);
+    clfi_arg_buffer(&launch, l->peak.source);
     clfi_arg_int(&launch, l->cycles);
     clfi_arg_int(&launch, STEP);
-    clfi_arg_buffer(&launch, l->out);
+    clfi_arg_buffer(&launch, l->peak.out);
     return clfi_launch_1d(&launch, l->groups, l->local);
+}
+
+static clf_status local_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    local_read *l;
+    const clf_device_caps *caps = &context->device.caps;
+    (void)engine;
+    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *l, state));
+    l = *state;
+    l->width = caps->is_cpu ? caps->vector_width : GPU_WIDTH;
+    l->local = caps->is_cpu ? 1 : GPU_GROUP;
+    l->tile = TILE_BYTES / sizeof(uint32_t) / (size_t)l->width;
+    l->cycles = GROUP_BYTES / TILE_BYTES / (int64_t)l->local;
+    l->groups = (size_t)(*(const double *)workload->parameters / GROUP_BYTES);
+    CLF_TRY(clfi_peak_upload_random(context, TILE_BYTES / sizeof(uint32_t), SEED, &l->peak.source));
+    return clfi_peak_upload_random(context, l->groups * l->local * (size_t)l->width, SEED + 1, &l->peak.out);
 }
 
 static clf_status local_verify(void *state, clfi_verdict *out)
@@ -83,9 +71,7 @@ static clf_status local_verify(void *state, clfi_verdict *out)
     const size_t count = l->groups * l->local * (size_t)l->width;
     uint32_t tile[TILE_BYTES / sizeof(uint32_t)], want[16] = {0}, *got;
     size_t wrong = 0;
-    CLF_TRY(clfi_peak_once(l->context, enqueue, l));
-    CLF_TRY(clfi_alloc(count, sizeof *got, "results", &got));
-    const clf_status st = clfi_buffer_read(l->out, 0, got, count * sizeof *got);
+    CLF_TRY(clfi_peak_results(l, count, sizeof *got, &got));
     clfi_peak_piece(tile, 0, COUNT(tile), SEED);
     for (size_t i = 0; i < COUNT(tile); i++)
         want[i % (size_t)l->width] += tile[i] * (uint32_t)l->cycles;
@@ -93,17 +79,11 @@ static clf_status local_verify(void *state, clfi_verdict *out)
         wrong += got[i] != want[i % (size_t)l->width];
     free(got);
     *out = clfi_peak_exact(wrong);
-    return st;
-}
-
-static clf_status local_run(void *state, clfi_sample *out)
-{
-    local_read *l = state;
-    return clfi_peak_time(l->context, enqueue, l, out);
+    return CLF_OK;
 }
 
 static const clfi_workload_type local_type = {
-    .engines = local_engines, .prepare = local_prepare, .verify = local_verify, .run = local_run, .release = local_release};
+    .engines = local_engines, .prepare = local_prepare, .verify = local_verify, .run = clfi_peak_run, .release = clfi_peak_release};
 
 clf_status clfi_peak_local(clfi_workload_list *list, double bytes)
 {

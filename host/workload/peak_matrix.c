@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "runtime/kept_text.h"
 #include "runtime/launch.h"
+#include "runtime/matrix_rate.h"
 #include "runtime/probe.h"
 #include "workload/peak.h"
 #include "workload/peak_run.h"
@@ -16,16 +16,13 @@
 enum {
     SEED = 17,
     SIDE = 16, /* of a block */
-    WAVES = 4, /* of a work-group */
+    WAVES = CLFI_MATRIX_RATE_WAVES,
     MASK = 63,
     MOST_ROUNDS = 512,
     MOST_LINES = 6 * SIDE,
     FLOPS_OF_PRODUCT = 2 * SIDE * SIDE * SIDE,
-    FLOPS_UNIT = 1 << 20,
-    RUNS = 5 /* of each engine, where one rate is asked for */
+    FLOPS_UNIT = 1 << 20
 };
-
-static const double short_flops = 0x1p36;
 
 /* An emulated unit is for tests of small sizes: its peak says nothing of the device. */
 static const double most_emulated = 0x1p24;
@@ -100,22 +97,11 @@ static clf_status matrix_prepare(const clfi_workload *workload, clf_context *con
     return clfi_peak_upload_random(context, p->waves * SIDE * SIDE, SEED + 1, &p->out);
 }
 
-static clf_kernel_spec spec_of(const clf_context *context, const struct shape *shape)
-{
-    const clf_device_caps *caps = &context->device.caps;
-    clf_kernel_spec spec = clfi_peak_spec("peak_matrix.cl", "peak_matrix");
-    clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
-    clfi_spec_int(&spec, "WAVES", WAVES);
-    clfi_spec_int(&spec, "BLOCKS_M", shape->m);
-    clfi_spec_int(&spec, "BLOCKS_N", shape->n);
-    return spec;
-}
-
 static clf_status enqueue(void *state)
 {
     matrix_peak *p = state;
     const int lanes = clfi_matrix_unit_info(p->context->device.caps.matrix_unit)->lanes;
-    const clf_kernel_spec spec = spec_of(p->context, p->shape);
+    const clf_kernel_spec spec = clfi_matrix_rate_spec(p->context, p->shape->m, p->shape->n);
     clf_launch launch = clfi_launch(p->context, &spec);
     clfi_arg_buffer(&launch, p->x);
     clfi_arg_int(&launch, MASK);
@@ -163,47 +149,6 @@ static clf_status matrix_run(void *state, clfi_sample *out)
 
 static const clfi_workload_type matrix_type = {
     .engines = matrix_engines, .prepare = matrix_prepare, .verify = matrix_verify, .run = matrix_run, .release = matrix_release};
-
-/* The rate of one engine, after a run that verifies it. */
-static clf_status engine_rate(const clfi_workload *workload, clf_context *context, const char *engine, double *out)
-{
-    void *state = NULL;
-    clfi_verdict verdict;
-    clfi_sample sample;
-    clf_status st;
-    CLF_GOTO(matrix_prepare(workload, context, engine, &state));
-    CLF_GOTO(matrix_verify(state, &verdict));
-    if (!verdict.passed)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s, %s: wrong results", workload->id, engine);
-    for (int i = 0; st == CLF_OK && i < RUNS; i++) {
-        st = matrix_run(state, &sample);
-        if (st == CLF_OK)
-            *out = fmax(*out, workload->flops / sample.wall_ns);
-    }
-done:
-    matrix_release(state);
-    return st;
-}
-
-clf_status clfi_peak_matrix_gflops(clf_context *context, double *out)
-{
-    const clfi_workload workload = {.id = "arithmetic/matrix", .flops = short_flops};
-    const clf_kernel_spec spec = spec_of(context, &shapes[0]);
-    char text[CLFI_KEPT_BYTES];
-    clf_kept_key key;
-    clfi_engine_list engines;
-    CLF_TRY(matrix_engines(&workload, context, &engines));
-    CLF_TRY(clfi_kept_find(context, "matrix-peak", &spec, &key));
-    *out = clfi_kept_read(context, &key, text) ? strtod(text, NULL) : 0;
-    if (isfinite(*out) && *out > 0)
-        return CLF_OK;
-    *out = 0;
-    for (size_t i = 0; i < engines.count; i++)
-        CLF_TRY(engine_rate(&workload, context, engines.names[i], out));
-    snprintf(text, sizeof text, "%.6g", *out);
-    clfi_kept_write(context, &key, text);
-    return CLF_OK;
-}
 
 clf_status clfi_peak_matrix(clfi_workload_list *list, double flops)
 {

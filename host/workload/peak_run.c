@@ -82,6 +82,47 @@ clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *stat
     return clf_context_finish(context);
 }
 
+clf_status clfi_peak_begin(clf_context *context, clf_status (*enqueue)(void *state), size_t size, void **state)
+{
+    clfi_peak_state *peak;
+    CLF_TRY(clfi_alloc(1, size, "a workload", &peak));
+    peak->context = context;
+    peak->enqueue = enqueue;
+    *state = peak;
+    return CLF_OK;
+}
+
+clf_status clfi_peak_run(void *state, clfi_sample *out)
+{
+    const clfi_peak_state *peak = state;
+    return clfi_peak_time(peak->context, peak->enqueue, state, out);
+}
+
+void clfi_peak_release(void *state)
+{
+    clfi_peak_state *peak = state;
+    if (!peak)
+        return;
+    clfi_buffer_release(peak->source);
+    clfi_buffer_release(peak->factor);
+    clfi_buffer_release(peak->out);
+    free(peak);
+}
+
+clf_status clfi_peak_results(void *state, size_t count, size_t element_bytes, void *out_pointer)
+{
+    const clfi_peak_state *peak = state;
+    void *results;
+    CLF_TRY(clfi_peak_once(peak->context, peak->enqueue, state));
+    CLF_TRY(clfi_alloc(count, element_bytes, "results", &results));
+    const clf_status st = clfi_buffer_read(peak->out, 0, results, count * element_bytes);
+    if (st == CLF_OK)
+        memcpy(out_pointer, &results, sizeof results);
+    else
+        free(results);
+    return st;
+}
+
 clfi_verdict clfi_peak_exact(size_t wrong)
 {
     return (clfi_verdict){.error = (double)wrong, .bound = 0, .passed = wrong == 0};

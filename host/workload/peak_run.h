@@ -30,6 +30,23 @@ clf_status clfi_peak_time(clf_context *context, clf_status (*enqueue)(void *stat
 /* enqueue(state), waited for. */
 clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *state), void *state);
 
+/* The first member of a prepared workload. The buffers are released with it. */
+typedef struct clfi_peak_state {
+    clf_context *context;
+    clf_status (*enqueue)(void *state);
+    clf_buffer *source, *factor, *out;
+} clfi_peak_state;
+
+/* A state of `size` bytes, zeros but for its first members. OUT_OF_MEMORY. */
+clf_status clfi_peak_begin(clf_context *context, clf_status (*enqueue)(void *state), size_t size, void **state);
+
+/* `run` and `release` of such workloads. */
+clf_status clfi_peak_run(void *state, clfi_sample *out);
+void clfi_peak_release(void *state);
+
+/* Runs the workload once and reads the first count elements of its `out` into new memory, which the caller frees. */
+clf_status clfi_peak_results(void *state, size_t count, size_t element_bytes, void *out_pointer);
+
 /* The verdict of an exact check. */
 clfi_verdict clfi_peak_exact(size_t wrong);
 

@@ -27,9 +27,8 @@ typedef struct transfer_parameters {
 } transfer_parameters;
 
 typedef struct transfer {
-    clf_context *context;
+    clfi_peak_state peak; /* out: the device side */
     transfer_parameters p;
-    clf_buffer *buffer;
     unsigned char *host, *check; /* check: what the other side is compared with or read into */
 } transfer;
 
@@ -47,27 +46,9 @@ static void transfer_release(void *state)
     transfer *t = state;
     if (!t)
         return;
-    clfi_buffer_release(t->buffer);
     free(t->host);
     free(t->check);
-    free(t);
-}
-
-/* An upload's host memory and a download's device memory hold the data; the other side something else. */
-static clf_status transfer_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
-{
-    transfer *t;
-    (void)engine;
-    CLF_TRY(clfi_alloc(1, sizeof *t, "transfer", &t));
-    *state = t;
-    t->context = context;
-    t->p = *(const transfer_parameters *)workload->parameters;
-    CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->host));
-    CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->check));
-    const bool is_upload = kinds[t->p.kind].is_upload;
-    clfi_peak_random((uint32_t *)(void *)t->host, t->p.bytes / sizeof(uint32_t), is_upload ? SEED : SEED + 1);
-    clfi_peak_random((uint32_t *)(void *)t->check, t->p.bytes / sizeof(uint32_t), is_upload ? SEED + 1 : SEED);
-    return clfi_peak_upload(context, t->check, t->p.bytes, &t->buffer);
+    clfi_peak_release(t);
 }
 
 static clf_status copy_mapped(transfer *t)
@@ -75,11 +56,11 @@ static clf_status copy_mapped(transfer *t)
     cl_int code = CL_SUCCESS;
     const bool is_upload = kinds[t->p.kind].is_upload;
     const cl_map_flags flags = is_upload ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
-    void *mapped = clEnqueueMapBuffer(t->context->queue, t->buffer->memory, CL_TRUE, flags, 0, t->p.bytes, 0, NULL, NULL, &code);
+    void *mapped = clEnqueueMapBuffer(t->peak.context->queue, t->peak.out->memory, CL_TRUE, flags, 0, t->p.bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "map %zu bytes: clEnqueueMapBuffer: %s (%d)", t->p.bytes, clfi_cl_name(code), code);
     memcpy(is_upload ? mapped : t->host, is_upload ? t->host : mapped, t->p.bytes);
-    code = clEnqueueUnmapMemObject(t->context->queue, t->buffer->memory, mapped, 0, NULL, NULL);
+    code = clEnqueueUnmapMemObject(t->peak.context->queue, t->peak.out->memory, mapped, 0, NULL, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "unmap: clEnqueueUnmapMemObject: %s (%d)", clfi_cl_name(code), code);
     return CLF_OK;
@@ -91,22 +72,38 @@ static clf_status move(void *state)
     if (kinds[t->p.kind].is_mapped)
         return copy_mapped(t);
     const bool is_upload = kinds[t->p.kind].is_upload;
-    const cl_int code = is_upload
-                            ? clEnqueueWriteBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL)
-                            : clEnqueueReadBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL);
+    const cl_int code =
+        is_upload ? clEnqueueWriteBuffer(t->peak.context->queue, t->peak.out->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL)
+                  : clEnqueueReadBuffer(t->peak.context->queue, t->peak.out->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "transfer of %zu bytes: clEnqueue%sBuffer: %s (%d)", t->p.bytes, is_upload ? "Write" : "Read",
                  clfi_cl_name(code), code);
     return CLF_OK;
 }
 
+/* An upload's host memory and a download's device memory hold the data; the other side something else. */
+static clf_status transfer_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    transfer *t;
+    (void)engine;
+    CLF_TRY(clfi_peak_begin(context, move, sizeof *t, state));
+    t = *state;
+    t->p = *(const transfer_parameters *)workload->parameters;
+    CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->host));
+    CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->check));
+    const bool is_upload = kinds[t->p.kind].is_upload;
+    clfi_peak_random((uint32_t *)(void *)t->host, t->p.bytes / sizeof(uint32_t), is_upload ? SEED : SEED + 1);
+    clfi_peak_random((uint32_t *)(void *)t->check, t->p.bytes / sizeof(uint32_t), is_upload ? SEED + 1 : SEED);
+    return clfi_peak_upload(context, t->check, t->p.bytes, &t->peak.out);
+}
+
 static clf_status transfer_verify(void *state, clfi_verdict *out)
 {
     transfer *t = state;
     size_t wrong = 0;
-    CLF_TRY(clfi_peak_once(t->context, move, t));
+    CLF_TRY(clfi_peak_once(t->peak.context, move, t));
     if (kinds[t->p.kind].is_upload)
-        CLF_TRY(clfi_buffer_read(t->buffer, 0, t->check, t->p.bytes));
+        CLF_TRY(clfi_buffer_read(t->peak.out, 0, t->check, t->p.bytes));
     for (size_t i = 0; i < t->p.bytes; i++)
         wrong += t->host[i] != t->check[i];
     *out = clfi_peak_exact(wrong);
@@ -116,8 +113,7 @@ static clf_status transfer_verify(void *state, clfi_verdict *out)
 /* No kernel runs, so there is no kernel's time. */
 static clf_status transfer_run(void *state, clfi_sample *out)
 {
-    transfer *t = state;
-    CLF_TRY(clfi_peak_time(t->context, move, t, out));
+    CLF_TRY(clfi_peak_run(state, out));
     out->device_ns = -1;
     return CLF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quantised weights of random blocks. */
+/* Makes quantised weights of random blocks. */
 #include "workload/random_blocks.h"
 
 #include <math.h>

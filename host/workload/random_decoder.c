@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders with random weights. */
+/* Makes decoders with random weights. */
 #include "workload/random_decoder.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention in double. */
+/* Computes attention in double precision. */
 #include "workload/reference_attention.h"
 
 #include <math.h>

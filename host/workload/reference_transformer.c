@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference Transformer. */
+/* The reference Transformer in double precision. */
 #include "workload/reference_transformer.h"
 
 #include <math.h>

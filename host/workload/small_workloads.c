@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The self-test's catalogue. */
+/* Lists the workloads of the self-test. */
 #include "workload/op_workloads.h"
 #include "workload/selftest.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a stack as numbers. */
+/* Reads the weights of a stored network as doubles. */
 #include "workload/stored_network.h"
 
 #include <stdlib.h>

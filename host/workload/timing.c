@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of one run. */
+/* Measures the times of one run. */
 #include "workload/timing.h"
 
 #include <string.h>

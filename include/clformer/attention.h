@@ -105,8 +105,8 @@ typedef enum clf_layout {
     CLF_LAYOUT_LND  /* sequence, batch, features */
 } clf_layout;
 
-/* A score function of one's own: called between the scores and their softmax, on the host, it enqueues what replaces or changes the scores
- * on the device (relative positions, biases, other products than q.k). */
+/* A custom score function. The library calls it on the host, between the scores and their softmax. The function enqueues kernels that
+ * replace or change the scores on the device (relative positions, biases, other products than q.k). */
 typedef struct clf_score_call {
     size_t size;         /* of the struct that the library knows; members from there on are absent */
     const clf_tensor *q; /* [N,H,Q,d] f32: the projected queries of all heads, any strides */
@@ -118,8 +118,8 @@ typedef struct clf_score_call {
     int is_source; /* nonzero: a decoder layer's attention to the memory */
 } clf_score_call;
 
-/* Tensors are the call's, gone when it returns. A status other than CLF_OK ends the pass, which returns it. The function may call any other
- * of the library's on `context`, but for the pass that called it. */
+/* The tensors belong to the call and are invalid after it. A status other than CLF_OK ends the pass, which returns it. The function may
+ * call any other of the library's on `context`, but for the pass that called it. */
 typedef clf_status (*clf_score_function)(clf_context *context, const clf_score_call *call, void *user);
 
 typedef struct clf_multi_head_attention_params {

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* One prompt that a session continues: its own parameters, text and fate. */
+/* A prompt that a session continues, with its own parameters, text and finish. */
 typedef struct clf_request clf_request;
 
 /* A message of a conversation. role: as the template knows it: "system", "user", "assistant", others in some models. */
@@ -43,7 +43,7 @@ CLF_API CLF_NODISCARD clf_status clf_chat_params_default(clf_chat_params *out, s
  * *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no messages, a parameter out of range. INVALID_ARGUMENT also: messages that the
  * template refuses (with its words), a control token in a message that cannot be written as text, a prompt without tokens or longer than
  * the model's positions. NOT_FOUND: the model's files have no chat template. FORMAT, UNSUPPORTED: a template that is broken, or uses what
- * is not built (named). */
+ * is not supported (named). */
 CLF_API CLF_NODISCARD clf_status clf_session_chat(clf_session *session, const clf_message *messages, size_t count,
                                                   const clf_chat_params *params, clf_generate_callback on_token, void *user,
                                                   clf_request **out);
@@ -63,7 +63,7 @@ CLF_API void clf_request_destroy(clf_request *request);
 /* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks clf_generated.prompt
  * is the request's index. A request that fails by itself (logits that are not finite, no room on the device) ends as CLF_FINISH_REFUSED,
  * and the others go on. The call then returns the status and the reason of the first one, in their order. Synchronous. INVALID_ARGUMENT: a
- * NULL, a request of another session, one that has ended, one that is there twice. Other statuses as clf_session_generate; a failure that
+ * NULL, a request of another session, one that has ended, one that is listed twice. Other statuses as clf_session_generate; a failure that
  * concerns all requests leaves those that had not ended without a last call. */
 CLF_API CLF_NODISCARD clf_status clf_session_run_requests(clf_session *session, clf_request *const *requests, size_t count);
 

@@ -3,7 +3,7 @@
  *
  * Rules of all functions
  *
- * Status. A clf_status must be looked at; clf_last_error() tells why it is not CLF_OK. Out-parameters are set on success only.
+ * Status. Check every clf_status; clf_last_error() gives the reason if it is not CLF_OK. Out-parameters are set on success only.
  *
  * NULL. destroy(NULL) does nothing. A docstring says where NULL means "none" or "the defaults". Every other NULL where an object is needed
  * is CLF_INVALID_ARGUMENT. A function without status then returns 0, NULL or a value that its docstring names, and a void function sets

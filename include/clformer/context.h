@@ -60,7 +60,7 @@ typedef struct clf_context_params {
                          and repeat the void work. They fail if it is lost again meanwhile. The caller's tensors, searches and tokens of
                          sequences on this context are void all the same. 0: calls end with CLF_DEVICE_LOST. Contexts made from others
                          or from a caller's cl_context do not recover */
-    int background;   /* above 0: others on the device come first. launch_ms is halved, and each piece of a launch has ended before the
+    int background;   /* above 0: other programs come first. launch_ms is halved, and each piece of a launch has ended before the
                          next enters the queue. The queue has a low priority where the driver has cl_khr_priority_hints, and a low clock
                          and power where it has cl_khr_throttle_hints. A caller's queue stays as it is. Threads of drivers for CPUs have
                          the priority of the thread that first calls OpenCL. 0: $CLF_BACKGROUND (1; unset or 0: no); below 0: no */

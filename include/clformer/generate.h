@@ -20,13 +20,13 @@ typedef struct clf_sequence clf_sequence;
  *   top_k           the k most probable
  *   top_p           of these, renormalised, the fewest that come to top_p together, and at least one (Holtzman et al. 2020)
  *   min_p           of these, those at least min_p times as probable as the most probable
- *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch
+ *   seed            one of these at random: the random numbers depend on the seed and on how many tokens came before, not on the batch
  * The device finds the largest logits, and the host reads these alone. The host reads all logits of a token in three cases: a penalty,
  * tokens that the model's files forbid or force there, and chance with neither a top_k below 1024 nor a top_p below 1.
  *
  * With several beams whole texts are compared instead. Each step keeps the most probable beginnings, as many as there are beams. A text's
- * score is its sum of log p divided by (its number of tokens)^length_penalty, and the text with the largest score is told once the search
- * is over. early_stopping says when that is. Both settings are those of the model's files, 1 and false where they have none. */
+ * score is its sum of log p divided by (its number of tokens)^length_penalty, and the text with the largest score is reported when the
+ * search is over. early_stopping says when that is. Both settings are those of the model's files, 1 and false where they have none. */
 typedef struct clf_generate_params {
     size_t size;          /* sizeof(clf_generate_params) */
     size_t max_tokens;    /* longest text */
@@ -48,8 +48,8 @@ typedef struct clf_generate_params {
      * Afterwards it has the prompt and its text except the last token. A call that fails after its parameters were taken leaves it empty.
      * NULL: none. */
     clf_sequence *sequence;
-    /* Told now and then: by clf_session_logits of texts, by clf_session_perplexity of tokens; clf_session_generate tells its steps
-       instead. NULL: not wanted. */
+    /* Called now and then. clf_session_logits counts texts, clf_session_perplexity tokens; clf_session_generate reports its steps instead.
+     * NULL: not wanted. */
     clf_progress progress;
     void *progress_user;
     /* For clf_session_generate. Nonzero: a prompt that is refused (no tokens, more than the positions, an expression of the tokenizer that
@@ -67,7 +67,7 @@ typedef struct clf_generate_params {
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
 /* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller; with skip_refused a prompt that
- * is refused. A refused prompt has this call alone, and clf_last_error has the reason during it. */
+ * is refused. A refused prompt gets only this call, and clf_last_error has the reason during it. */
 typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER, CLF_FINISH_REFUSED } clf_finish;
 
 /* A step of one text. */
@@ -83,7 +83,7 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
- * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
+ * that ends texts is neither reported nor part of the text, and neither is anything after a stop text. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty. INVALID_ARGUMENT also: a
  * sequence with several prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED:
  * a model that does not generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not
@@ -147,9 +147,9 @@ typedef struct clf_sequence_tokens {
 CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count,
                                                            int is_all, float *logits);
 
-/* The next token by the rules of clf_generate_params from logits [vocabulary], of which those of a model's banned tokens are taken as the
- * least, and the penalised are changed in place. tokens [count]: those so far, for the penalty; step: how many of them were chosen, for the
- * seed. INVALID_ARGUMENT: a NULL, a parameter out of range, a token outside the vocabulary. FORMAT: a logit is not finite. */
+/* Chooses the next token from logits [vocabulary] by the rules of clf_generate_params. Logits of a model's banned tokens count as the
+ * smallest; penalised logits are changed in place. tokens [count]: those so far, for the penalty; step: how many of them were chosen, for
+ * the seed. INVALID_ARGUMENT: a NULL, a parameter out of range, a token outside the vocabulary. FORMAT: a logit is not finite. */
 CLF_API CLF_NODISCARD clf_status clf_model_choose_token(const clf_model *model, const clf_generate_params *params, float *logits,
                                                         const int32_t *tokens, size_t count, size_t step, int32_t *out);
 

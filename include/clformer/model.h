@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct clf_model clf_model;
 
-/* How numbers lie on the device; they are computed with in f32 either way. */
+/* Storage type of numbers on the device. Arithmetic is f32 in both cases. */
 typedef enum clf_storage {
     CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them, keys and values as f32 */
     CLF_STORAGE_F16,
@@ -74,7 +74,7 @@ CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out,
  * base_model_name_or_path, which has the files that it lacks. On devices that share the host's memory, weights are used where the file
  * is mapped; the directory must not change while the model lives. params NULL: the defaults. The model keeps the context alive. *out:
  * the caller destroys it; sessions that are left keep it until they are destroyed too. NOT_FOUND: a file is missing. FORMAT: a file is
- * broken or a weight has another shape (named). UNSUPPORTED: another architecture, a module that is not built, an adapter of another
+ * broken or a weight has another shape (named). UNSUPPORTED: another architecture, a module that is not supported, an adapter of another
  * kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named).
  * INVALID_ARGUMENT: a NULL but params, a storage that is not one of the enumerators. UNSUPPORTED also for a weight that f16 has no
  * finite number for (tensor and weight named). */
@@ -98,7 +98,7 @@ typedef struct clf_memory_plan {
     uint64_t scratch_bytes;    /* encoder_bytes, or pass_bytes with the logits of `sequences` texts, whichever is more */
     uint64_t cache_bytes;      /* keys and values of one token, of a source too */
     uint64_t half_cache_bytes; /* the same if they were f16 */
-    uint64_t device_bytes;     /* the device's memory; 0: the device does not tell */
+    uint64_t device_bytes;     /* the device's memory; 0: the driver does not say */
     int64_t layers;            /* of the decoder */
     int64_t positions;         /* of a decoder without sources; 0: there is none, and nothing is known of the next three */
     uint64_t room;             /* tokens of all texts together whose keys and values fit beside weights and scratch */
@@ -196,7 +196,7 @@ typedef struct clf_embed_stats {
  * does not have (those that it has are named), or one beside prompt, or a prompt beside tokens. INVALID_ARGUMENT also: tokens outside the
  * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: modules.json has
  * no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
- * portable engines (which the context's log tells); the text is named. No such vector is ever given. */
+ * portable engines (which the context's log reports); the text is named. No such vector is ever given. */
 CLF_API CLF_NODISCARD clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count,
                                                    const clf_embed_params *params, float *out, clf_embed_stats *stats);
 

@@ -56,11 +56,11 @@ CLF_API size_t clf_pronunciations_count(const clf_pronunciations *list, size_t w
 CLF_API const clf_pronunciation *clf_pronunciations_get(const clf_pronunciations *list, size_t word, size_t rank);
 CLF_API void clf_pronunciations_destroy(clf_pronunciations *list); /* NULL is a no-op */
 
-/* Who looks at whom. */
+/* The attention of a pronouncer, by its queries and keys. */
 typedef enum clf_pronounce_attention {
-    CLF_PRONOUNCE_ATTENTION_CROSS,   /* each phoneme and the end, while it is chosen, at the letters and their end */
-    CLF_PRONOUNCE_ATTENTION_DECODER, /* the start and each phoneme at those before it and itself */
-    CLF_PRONOUNCE_ATTENTION_ENCODER  /* each letter and the end at all of them */
+    CLF_PRONOUNCE_ATTENTION_CROSS,   /* from each phoneme and the end, as they are chosen, to the letters and their end */
+    CLF_PRONOUNCE_ATTENTION_DECODER, /* from the start and each phoneme to itself and those before */
+    CLF_PRONOUNCE_ATTENTION_ENCODER  /* from each letter and the end to all of them */
 } clf_pronounce_attention;
 
 /* Attention weights of one layer for a word and its phonemes ("HH AX0 L OW1", as clf_pronounce gives them): [H,Q,K] float32, rows sum to 1.

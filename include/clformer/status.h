@@ -13,7 +13,7 @@
 #define CLF_API
 #endif
 
-/* Marks functions whose status must be looked at. */
+/* Marks functions whose status must be checked. */
 #if defined(__GNUC__)
 #define CLF_NODISCARD __attribute__((warn_unused_result))
 #else

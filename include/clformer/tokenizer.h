@@ -18,13 +18,13 @@ typedef struct clf_tokenizer clf_tokenizer;
 
 /* Opens the tokenizer of a GGUF file, or of a model directory: tokenizer.json, any chain of the parts that are built in. Where a directory
  * has none, it is RoBERTa's vocab.json with merges.txt, sentencepiece.bpe.model of XLM-RoBERTa or CamemBERT, Marian's source.spm with
- * vocab.json, or BERT's vocab.txt with tokenizer_config.json if that is there. Whose sentencepiece.bpe.model it is, tokenizer_config.json's
- * tokenizer_class tells, else config.json's model_type; ids are those of the tokenizer.json that transformers makes of it. Truncation and
- * padding that a file asks for are not applied. The class, tokenizer_class or that of config.json's model_type, decides which keys of
- * tokenizer_config.json overrule tokenizer.json, as in transformers: add_bos_token and add_eos_token (Llama, Gemma and alike),
- * do_lower_case, strip_accents and tokenize_chinese_chars (BERT and alike), add_prefix_space. The tokens' roles come from
+ * vocab.json, or BERT's vocab.txt with tokenizer_config.json if that is there. tokenizer_config.json's tokenizer_class, else config.json's
+ * model_type, decides which family's sentencepiece.bpe.model it is; ids are those of the tokenizer.json that transformers makes of it.
+ * Truncation and padding that a file asks for are not applied. The class, tokenizer_class or that of config.json's model_type, decides
+ * which keys of tokenizer_config.json overrule tokenizer.json, as in transformers: add_bos_token and add_eos_token (Llama, Gemma and
+ * alike), do_lower_case, strip_accents and tokenize_chinese_chars (BERT and alike), add_prefix_space. The tokens' roles come from
  * tokenizer_config.json and, where that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json beside it, as in
- * transformers. NOT_FOUND: none of these files. UNSUPPORTED: a part that is not built in, or vocab.json or sentencepiece.bpe.model of
+ * transformers. NOT_FOUND: none of these files. UNSUPPORTED: a part that is not supported, or vocab.json or sentencepiece.bpe.model of
  * another class; the message names it and the known ones. FORMAT: a broken file, or a text would get a token that the files do not name. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *path, clf_tokenizer **out);
 

@@ -58,7 +58,7 @@ typedef struct clf_transformer_config {
     }
 CLF_API CLF_NODISCARD clf_status clf_transformer_config_default(clf_transformer_config *out, size_t size); /* clformer.h: options */
 
-/* How the weights are called:
+/* Names of the weights:
  *   labml   encoder.layers.0.self_attn.query.linear.weight, norm_self_attn, feed_forward.layer1, src_embed.linear, generator.projection ...
  *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as
  *   src_embed.weight, tgt_embed.weight, generator.weight where the configuration has them)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the shell tests share, sourced with their arguments PROGRAM DATA: a directory for files, failures that are counted,
-# the program's output.
+# Shared by the shell tests, which source it with their arguments PROGRAM DATA: a temporary directory, counted failures, and the program's
+# output.
 program=$1
 data=$2
 work=$(mktemp -d) || exit 1

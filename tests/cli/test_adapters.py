@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Adapters (tests/data/adapters): a model with one computes what the model of the merged weights computes, is converted to the same file,
-and is told by info; the embeddings of one beside its model against transformers' in float64; fingerprints that follow the adapter.
+"""Tests LoRA adapters (tests/data/adapters). A model with an adapter computes what the model of the merged weights computes, is converted
+to the same file, and info names the adapter. Embeddings are compared with those of transformers in float64. Fingerprints follow the
+adapter.
 usage: test_adapters.py PROGRAM DATA"""
 import json
 import os

@@ -187,7 +187,7 @@ for status, expected, *arguments in (
     (1, "nan4.npy: weight [1,1,0,0] is nan: expected finite numbers", "nan4.npy", "-o", "never.png"),
     (1, "nan4.npy: weight [1,1,0,0] is nan", "nan4.npy", "-o", "never.svg", "--batch", 1, "--head", 1),
     (1, "inf2.npy: weight [0,1] is inf", "inf2.npy", "-o", "never.png"),
-    (1, "without elements", "empty.npy", "-o", "never.png"),
+    (1, "found an empty one", "empty.npy", "-o", "never.png"),
     (1, "no such", "none.npy", "-o", "never.png"),
     (2, "0 to 1", "w3.npy", "-o", "never.png", "--head", 2),
     (2, "--batch", "w2.npy", "-o", "never.png", "--batch", 0),
@@ -197,8 +197,8 @@ for status, expected, *arguments in (
     (1, "4 lines: expected 3", "w2.npy", "-o", "never.png", "--labels", "four.txt"),
     (1, "no such", "w2.npy", "-o", "never.png", "--labels", "none.txt"),
     (2, "0 to 1", "w4.npy", "-o", "never.png", "--batch", 2),
-    (2, "nothing to draw", "w3.npy"),
-    (2, "go with a model", "w3.npy", "-o", "never.png", "--layer", 0),
+    (2, "needs a picture to write", "w3.npy"),
+    (2, "which need a model", "w3.npy", "-o", "never.png", "--layer", 0),
     (2, "--weights: --trace needs a model", "w3.npy", "-o", "never.png", "--trace", "never.json"),
     (2, "--weights: --stats needs a model", "w3.npy", "-o", "never.png", "--stats"),
     (2, "--weights: --device needs a model", "w3.npy", "-o", "never.png", "--device", "0"),
@@ -237,7 +237,7 @@ for expected, *arguments in (
     ("layers 0 to 3", "cat", "--layer", 4),
     ("letters", "c4t"),
     ("0 to 3", "cat", "--head", 4),
-    ("--labels goes with --weights", "cat", "--labels", "one.txt"),
+    ("--labels needs --weights", "cat", "--labels", "one.txt"),
 ):
     done = run("g2p", *arguments, "-o", "never.png")
     if done.returncode != 2 or expected not in done.stderr or os.path.exists(os.path.join(work, "never.png")):
@@ -355,7 +355,7 @@ if good("a text that is too long", done) and "longer than 256 tokens" not in don
 for expected, *arguments in (
     ("usage", model),
     ("usage", model, text, "another"),
-    ("nothing to write", model, text),
+    ("no output was asked for", model, text),
     (".png or .svg", model, text, "-o", "w.gif"),
     ("layers 0 to 5", model, text, "--layer", 6, "-o", "never.png"),
     ("layers 0 to 5", model, text, "--layer", -1, "-o", "never.png"),

@@ -30,7 +30,7 @@ def check_memory_of_chat(folder):
     if returns.stdout != plain.stdout:
         fail(f"chat of lines that end in CRLF: {returns}, expected {plain.stdout}")
     long = chat(folder, (" the cat" * 10 + "\n") * 8, "--max-tokens", "5")
-    if long.returncode or long.stderr.count(b"\n") != 1 or b"96 positions: what was said first is forgotten" not in long.stderr:
+    if long.returncode or long.stderr.count(b"\n") != 1 or b"96 positions: its oldest messages are dropped" not in long.stderr:
         fail(f"chat: {long}")
     refused = chat(folder, "abc\nabc\n" + "x" * 97 + "\nabc\n", "--max-tokens", "5")
     if refused.returncode != 1 or refused.stdout != plain.stdout or \
@@ -126,7 +126,7 @@ def check_chat_prompts():
             if told.stdout != continued(prompt) or told.stderr:
                 fail(f"chat {template} {config} {question!r} {options}: {told}, expected {continued(prompt)}")
         refused = ask(both, "the cat", {**named, "unk_token": "c"}, status=1)
-        if b'line 1: the conversation: "c" in a message: the tokenizer makes this control token of plain text too' not in refused.stderr:
+        if b'line 1: the conversation: "c" in a message: the tokenizer reads this text as a control token' not in refused.stderr:
             fail(f"chat with a control token that is plain text: {refused}")
 
 

@@ -187,7 +187,7 @@ def check_search_refusals(folder, embedder, reranker, corpus):
             if done.returncode != 1 or f"{labels} labels: expected 1" not in done.stderr.splitlines()[-1]:
                 fail("search --rerank with another head", more, done.returncode, done.stderr)
     done = run("search", "--corpus", empty + ".npy", "--rerank", reranker, embedder, "the cat")
-    if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
+    if done.returncode != 2 or "has no texts: expected --texts F" not in done.stderr:
         fail("search --rerank without texts", done.returncode, done.stderr)
     done = run("search", "--corpus", empty, "--texts", corpus, embedder, "the cat")
     if done.returncode != 2 or "expected a .npy corpus" not in done.stderr:
@@ -267,8 +267,8 @@ def check_refusals():
     bert, three = os.path.join(models, "bert"), os.path.join(models, "roberta")
     for expected, status, arguments in (
             ("3 labels: expected 1", 1, ("rerank", three, "a", "b")),
-            ("no head that classifies", 1, ("classify", os.path.join(data, "families", "roberta"), "a")),
-            ("no head that classifies", 1, ("rerank", os.path.join(data, "families", "roberta"), "a", "b")),
+            ("no classification head", 1, ("classify", os.path.join(data, "families", "roberta"), "a")),
+            ("no classification head", 1, ("rerank", os.path.join(data, "families", "roberta"), "a", "b")),
             ("no query", 2, ("rerank", bert)),
             ("no texts", 2, ("rerank", bert, "a")),
             ("max_tokens 1000", 2, ("classify", "--max-tokens", "1000", bert, "a"))):

@@ -137,8 +137,8 @@ def sentencepiece(folder):
 
 
 def check_directories(folder):
-    """Each family of GGUF: the same text, and logits, up to 10, that differ by less than rotations in another order, and on GPUs, whose
-    products take weights of a GGUF file in another form, sums."""
+    """Each family of GGUF generates the same text after conversion. Logits, which are up to 10, differ by less than other rotation orders
+    cause. GPUs read a GGUF file's weights in another form, so their sums differ too."""
     texts = {"mistral": "the cat", "qwen2_upper": "a"}  # their windows become the longest text
     most = 3e-5 if used_device()["type"] == "GPU" else 1e-5
     paths = [os.path.join(data, "generation", name)
@@ -292,8 +292,8 @@ def check_refused_directories(folder):
         with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
             json.dump(content, file)
     for path, expected in ((windows, "a scaling of the rotary positions of layers with windows"),
-                           (least, "rules of which tokens"), (split, "split_special_tokens"),
-                           (bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'),
+                           (least, "rules about allowed tokens"), (split, "split_special_tokens"),
+                           (bert, 'model_type "bert" cannot be written as GGUF: expected llama, mistral, qwen2'),
                            (no_tokenizer, "tokenizer.json"), (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"),
                            (embeds, "modules.json"), (short, "layers.1.self_attn.k_proj.weight"),
                            (os.path.join(own, "gemma3"), "layer_types"),
@@ -362,7 +362,7 @@ def check_refusals(folder):
     for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "config.json"),
                                    ((source, out, "--weights", "q4_k"), 2, "expected one of f32, f16, q4_0, q8_0, q4_k_m, q5_k_m, q6_k"),
                                    ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"),
-                                   ((source, ""), 2, "file to write"), ((source, out, "--check", ""), 2, "text behind --check"),
+                                   ((source, ""), 2, "file to write"), ((source, out, "--check", ""), 2, "--check: expected a text"),
                                    *(((source, out, *options), 2, f"convert: {options[0]} needs --check") for options in (
                                        ("--trace", out), ("--stats",), ("--device", "0"), ("--precision", "medium"), ("--no-tuned",),
                                        ("--engine", "gemm=tiled"))),

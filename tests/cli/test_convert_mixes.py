@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer convert to q4_k_m, q5_k_m and q6_k: the type of each tensor by llama.cpp's rules, the size of the error against the
-weights before, `info` and `generate` of the file, and what stays as it is.
+"""Tests clformer convert to q4_k_m, q5_k_m and q6_k: the type of each tensor by llama.cpp's rules, and the size of the error against the
+weights before. `info` and `generate` read the file, and other tensors stay as they are.
 usage: test_convert_mixes.py PROGRAM DATA"""
 import json
 import os

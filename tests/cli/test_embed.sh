@@ -109,7 +109,7 @@ for name in cpu/attention_vector.cl gpu/attention_group.cl; do
 done
 run embed "$model" --format text 'a cat' && cp "$work/out" "$work/right"
 CLF_LOG=error CLF_KERNEL_DIR=$work/wrong run embed "$model" --format text 'a cat'
-expect_status 0 "a wrong kernel"; expect_error "computed again on the portable engines" "a wrong kernel"
+expect_status 0 "a wrong kernel"; expect_error "computed again by the portable engines" "a wrong kernel"
 paste -d ' ' "$work/right" "$work/out" |
     awk '{ n = NF / 2; for (i = 1; i <= n; i++) { d = $i - $(n + i); if (!(d * d < 1e-10)) exit 1 } } END { exit NR != 1 }' ||
     fail "a wrong kernel: another embedding"
@@ -203,8 +203,8 @@ expect_error "(0 programs built)" "second start"
 
 # Refusals: one line that names the thing, a status, no file left behind.
 run embed; expect_status 2 "no model"; expect_error "usage" "no model"
-run embed "$model"; expect_status 2 "no texts"; expect_error "no texts behind the model directory \"$model\"; usage" "no texts"
-run embed "$model/config.json" a; expect_status 1 "a file as model"; expect_error "config.json: is no directory" "a file as model"
+run embed "$model"; expect_status 2 "no texts"; expect_error "no texts after the model directory \"$model\"; usage" "no texts"
+run embed "$model/config.json" a; expect_status 1 "a file as model"; expect_error "config.json: not a directory" "a file as model"
 run embed /no/such/dir a; expect_status 1 "no directory"; expect_error "/no/such/dir" "no directory"
 run embed "$model" --file /no/such/file; expect_status 1 "no file"; expect_error "/no/such/file" "no file"
 run embed "$model" --bogus a; expect_status 2 "unknown option"; expect_error "--bogus" "unknown option"

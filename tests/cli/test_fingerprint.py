@@ -44,8 +44,8 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
         fail(f"left: {os.listdir(work)}")
 
-    # Files that change between the opening of their model and its hash are not those that made the vectors: one that the index names alone
-    # as much as any, and none that the model does not name.
+    # A model's file that changes after the model was opened did not make the vectors, also if only the index names it. Files that the model
+    # does not name do not matter.
     indexed = os.path.join(work, "indexed")
     shutil.copytree(model, indexed)
     os.rename(os.path.join(indexed, "model.safetensors"), os.path.join(indexed, "weights_a.safetensors"))
@@ -78,7 +78,7 @@ with tempfile.TemporaryDirectory() as work:
     shutil.rmtree(indexed)
 
     expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2,
-           "are one file: expected two")
+           "are the same file: expected two files")
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
            "--max-tokens: expected a whole number from 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
@@ -89,27 +89,27 @@ with tempfile.TemporaryDirectory() as work:
     single = os.path.join(work, "single.txt")
     with open(single, "w", encoding="ascii") as file:
         file.write("one\n")
-    expect("too few texts", run("search", model, "--corpus", corpus, "--texts", single, "two"), 2, "1 text, the corpus has 3 embeddings")
+    expect("too few texts", run("search", model, "--corpus", corpus, "--texts", single, "two"), 2, "1 text: expected 3 embeddings")
     os.remove(single)
     if run("search", model, "--corpus", corpus, "two").stderr:
         fail("search says something of a corpus that is its own")
     expect("search by another model", run("search", other, "--corpus", corpus, "two"), 2, "c.npy: its embeddings cannot be compared",
            "model was")
     expect("search by another pooling", run("search", model, "--pooling", "cls", "--corpus", corpus, "two"), 2,
-           'pooling was "mean", now it is "cls"')
+           'pooling was "mean" and is "cls" now')
     expect("search by other dimensions", run("search", model, "--dimensions", "8", "--corpus", corpus, "two"), 2, "[n, 8]")
     expect("search by another prompt", run("search", model, "--prompt", "q: ", "--corpus", corpus, "two"), 2,
-           'prompt was "", now it is "q: "')
+           'prompt was "" and is "q: " now')
     expect("the queries' prompt alone", run("search", model, "--prompt", "q: ", "--corpus-prompt", "", "--corpus", corpus, "two"), 0)
     prompted = os.path.join(work, "p.npy")
     expect("embed with a prompt", run("embed", model, "--prompt", "p: ", "-o", prompted, "one", "two"), 0)
-    expect("search without it", run("search", model, "--corpus", prompted, "two"), 2, 'prompt was "p: ", now it is ""')
+    expect("search without it", run("search", model, "--corpus", prompted, "two"), 2, 'prompt was "p: " and is "" now')
     expect("search with it", run("search", model, "--corpus-prompt", "p: ", "--corpus", prompted, "two"), 0)
     expect("verify with a prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
 
     # A prompt is told whole, whatever its length and bytes.
     for name, prompt, same_beginning, quoted in (("a long", "pass age " * 40 + "one: ", "pass age " * 40 + "two: ",
-                                                  'age one: ", now it is "...'),
+                                                  'age one: " and is "...'),
                                                  ("one with characters of two bytes",
                                                   "\u00e4" * 127 + "a\u00e4 ", "\u00e4" * 127 + "a\u00f6 ", "\u00e4a\u00e4 "),
                                                  ("one that is not UTF-8", "q\udcff ", "q\udcfe ", "prompt was")):
@@ -128,7 +128,7 @@ with tempfile.TemporaryDirectory() as work:
         change(prompted + ".json", prompt_hex=digits)
         expect(f"prompt_hex {digits}", run("verify", prompted, "--model", model), 1, "prompt_hex: expected two digits")
     expect("verify", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
-    expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the least cosine is")
+    expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the smallest cosine is")
     halves = os.path.join(work, "halves.npy")
     expect("embed with rounded weights", run("embed", model, "--weights", "f16", "-o", halves, "one", "two"), 0)
     with open(halves + ".json", encoding="utf-8") as file:
@@ -193,11 +193,11 @@ with tempfile.TemporaryDirectory() as work:
     with open(corpus, "r+b") as file:
         file.seek(-4, os.SEEK_END)
         file.write(b"\0\0\0\0")
-    expect("search in a changed file", run("search", model, "--corpus", corpus, "two"), 1, "tells of other numbers")
-    expect("verify of a changed file", run("verify", corpus, "--model", model), 1, "tells of other numbers")
+    expect("search in a changed file", run("search", model, "--corpus", corpus, "two"), 1, "describes other numbers")
+    expect("verify of a changed file", run("verify", corpus, "--model", model), 1, "describes other numbers")
     expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
     change(beside, rows=3)
-    expect("another number of rows", run("search", model, "--corpus", corpus, "two"), 1, "tells of 3 rows")
+    expect("another number of rows", run("search", model, "--corpus", corpus, "two"), 1, "describes 3 rows")
     expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
     with open(beside, encoding="utf-8") as file:
         canaries = json.load(file)["canaries"]
@@ -208,7 +208,7 @@ with tempfile.TemporaryDirectory() as work:
     scale = math.hypot(*vector) / math.hypot(*across) * math.sqrt(1 - 0.99**2)
     turned = [0.99 * a + scale * b for a, b in zip(vector, across)]
     change(beside, canaries=[{"text": canaries[0]["text"], "vector": turned}, *canaries[1:]])
-    expect("one canary turned", run("verify", corpus, "--model", model), 1, "the least cosine is 0.99")
+    expect("one canary turned", run("verify", corpus, "--model", model), 1, "the smallest cosine is 0.99")
     for number in (1e39, "1", None):  # what float32 does not hold would make a cosine of NaN, which is below nothing
         spoiled = {"text": canaries[0]["text"], "vector": [number] * len(canaries[0]["vector"])}
         change(beside, canaries=[spoiled, *canaries[1:]])

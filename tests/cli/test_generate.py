@@ -58,7 +58,7 @@ def check_perplexity(name, model, golden, path):
         if not refused.startswith(f"clformer: {path}: ") or words not in refused:
             fail(f"{name}: perplexity of {content}: {refused}")
     empty = run("perplexity", model, "--file", "/dev/null", status=1)
-    if "/dev/null: holds no text" not in empty.stderr:
+    if "/dev/null: expected a text, found an empty file" not in empty.stderr:
         fail(f"{name}: perplexity of nothing: {empty.stderr}")
 
 
@@ -133,7 +133,7 @@ def check_text_files():
                 fail(f"{content}: {same}, expected {plain.stdout}")
         for row in (b'"the \\ud800cat"', b'{"text": "\\udc00"}', b'"\\ud83d\\ud83d\\ude00"'):
             path, refused = tokens(b'"\\ud83d\\ude00 \xef\xbf\xbd"\n' + row + b"\n", "half.jsonl", status=1)
-            if f"clformer: {path}: line 2: half a surrogate pair" not in refused.stderr:
+            if f"clformer: {path}: line 2: half of a surrogate pair" not in refused.stderr:
                 fail(f"{row}: {refused}")
         if tokens(b"\xef\xbb\xbf")[1].stdout:
             fail("a mark alone is a text")

@@ -77,7 +77,7 @@ def in_the_cache_folder():
         fail("the cache folder has", os.listdir(folder))
     os.rename(os.path.join(folder, first), "c.txt.embeddings.npy")
     os.rename(os.path.join(folder, second), "c.txt.embeddings.npy.json")
-    expect("an earlier version's", search(env=cache), 0, "c.txt.embeddings.npy holds is kept in")
+    expect("an earlier version's", search(env=cache), 0, "c.txt.embeddings.npy are now kept in")
     os.remove("c.txt.embeddings.npy")
     os.remove("c.txt.embeddings.npy.json")
     expect("after an earlier version's", search(env=cache), 0)
@@ -142,7 +142,7 @@ def several_files():
     for arguments, status, part in ((["--corpus", "notes/", "q"], 1, "notes/: is a directory: expected a file of texts (clformer search "
                                      "MODEL_DIR --corpus notes/* --"),
                                     (["--corpus", files[0], "nowhere.md", "--", "q"], 1, "nowhere.md: No such file"),
-                                    (["--corpus", files[0], sidecar, "--", "q"], 2, "holds embeddings: expected it alone"),
+                                    (["--corpus", files[0], sidecar, "--", "q"], 2, "expected one file of embeddings or files of texts"),
                                     (["--corpus", files[2], "q"], 1, "holds no text"),
                                     (["--index", "f.npy", "--corpus", *files, "--", "q"], 2, "expected a folder for 3"),
                                     (["--corpus", "-", "-", "--", "q"], 2, "would both read standard input")):
@@ -184,7 +184,7 @@ def chance():
         with open("model/README.md", "w", encoding="utf-8", newline="") as file:
             file.write(card)
         said = ask("--no-keep", "--top", "1024", "--corpus", "c.txt", "the dog").stderr
-        if (f"(its card names {names})" if names else "(it has no card that tells") not in said:
+        if (f"(its model card names {names})" if names else "(it has no model card that lists") not in said:
             fail("card", card, said)
         info = subprocess.run([program, "info", "model", "--json"], capture_output=True, text=True, check=True).stdout
         if json.loads(info).get("languages") != (names.split(", ") if names else None):

@@ -24,11 +24,12 @@ def check_unread_keys(folder):
     changed, file = os.path.join(folder, "keys"), os.path.join(folder, "keys.gguf")
     shutil.copytree(os.path.join(families, "llama"), changed, copy_function=shutil.copyfile)
     change_json(os.path.join(changed, "config.json"),
-                lambda config: config.update(logit_scale=0.5, residual_multiplier=2, attention_bias=True))
+                lambda config: config.update(logit_scale=0.5, residual_multiplier=2))
     values, tensors = read_gguf(os.path.join(families, "qwen2", "model.gguf"))
-    write_gguf(file, {**values, "qwen2.attention.sliding_window_pattern": struct.pack("<II", 4, 2), "qwen2.more": gguf_text("x")}, tensors)
+    write_gguf(file, {**values, "qwen2.attention.sliding_window_pattern": struct.pack("<II", 4, 2), "qwen2.more": gguf_text("x"),
+                      "tokenizer.ggml.more": gguf_text("x"), "more": gguf_text("x"), "general.more": gguf_text("x")}, tensors)
     for path, wanted in ((changed, ["logit_scale", "residual_multiplier"]),
-                         (file, ["qwen2.attention.sliding_window_pattern", "qwen2.more"])):
+                         (file, ["more", "qwen2.attention.sliding_window_pattern", "qwen2.more", "tokenizer.ggml.more"])):
         keys = json.loads(run("info", "--json", path).stdout)["unread_keys"]
         if keys != wanted:
             fail(f"info: {path}: {keys}")
@@ -62,7 +63,7 @@ def check_token_texts(folder):
             fail(f"ends: {text}: {found}, expected {before} up to {token}")
         if json.loads(run("info", "--json", file).stdout)["end_tokens"] != ["</s>", text]:
             fail(f"ends: info does not list {text}")
-    note = "no tokenizer.ggml.pre: texts are cut as"
+    note = "tokenizer.ggml.pre is missing: texts are split as"
     write_gguf(file, {key: value for key, value in values.items() if key != "tokenizer.ggml.pre"}, tensors)
     for args in (["tokenize", file, "a", "b"], ["generate", file, "a", "--max-tokens", "1"], ["info", file]):
         if run(*args).stderr.count(note) != 1 or note in run(args[0], os.path.join(families, "llama", "model.gguf"), *args[2:]).stderr:
@@ -82,7 +83,7 @@ def check_other_networks(folder):
                            ("lm_head.weight", True)):
         write_safetensors(weights, {**tensors, name: table if "head" in name else vector})
         done = run("generate", changed, "the cat", "--max-tokens", "4", status=0 if is_taken else 1)
-        if done.stdout != (wanted if is_taken else "") or (not is_taken and f'{name}: a network of model_type "llama"' not in done.stderr):
+        if done.stdout != (wanted if is_taken else "") or (not is_taken and f"{name}: unexpected tensor for" not in done.stderr):
             fail(f"{name}: {done.stdout} {done.stderr}")
         done = run("convert", changed, os.path.join(folder, "unwritten.gguf"), "--weights", "f32", status=0 if is_taken else 1)
         if not is_taken and name.removeprefix("model.") not in done.stderr:
@@ -94,6 +95,40 @@ def check_other_networks(folder):
         done = run("generate", file, "the cat", status=1)
         if f"{name}: a network" not in done.stderr:
             fail(f"{name}: {done.stderr}")
+    ones, factor = ((2,), 0, struct.pack("<2f", 1, 1)), struct.pack("<If", 6, 2)
+    for names, more, message in ((["rope_factors_long"], {}, "rope_factors_long.weight: expected rope_factors_short.weight beside it"),
+                                 (["rope_factors_short", "rope_freqs"], {}, "rope_factors_short.weight: expected neither"),
+                                 (["rope_factors_short"], {"llama.rope.scaling.factor": factor},
+                                  "rope_factors_short.weight: expected neither"),
+                                 (["rope_factors_short", "rope_factors_long"], {"llama.rope.scaling.type": gguf_text("longrope")}, None)):
+        write_gguf(file, {**values, **more}, {**tensors, **{f"{name}.weight": ones for name in names}})
+        done = run("generate", file, "the cat", "--max-tokens", "1", status=1 if message else 0)
+        if message and message not in done.stderr:
+            fail(f"{names}: {done.stderr}")
+
+
+def check_biases(folder):
+    """A bias that the configuration promises is stored, and no other is; both are refused by name, in a conversion too."""
+    for name, key, present, absent in (
+            ("llama", "attention_bias", None, "model.layers.0.self_attn.q_proj.bias"), ("llama", "mlp_bias", None, "mlp.gate_proj.bias"),
+            ("qwen3", "attention_bias", None, "self_attn.q_proj.bias"), ("gemma", "attention_bias", None, "self_attn.q_proj.bias"),
+            ("qwen2", None, "model.layers.1.self_attn.k_proj.bias", "model.layers.1.self_attn.o_proj.bias"),
+            ("gpt2", None, "transformer.h.0.ln_1.bias", "lm_head.bias"), ("mistral", None, None, "model.layers.0.mlp.up_proj.bias")):
+        changed, file = os.path.join(folder, f"biases_{name}_{key}"), os.path.join(folder, "unwritten.gguf")
+        weights, config = os.path.join(changed, "model.safetensors"), os.path.join(changed, "config.json")
+        shutil.copytree(os.path.join(families, name), changed, copy_function=shutil.copyfile)
+        tensors = read_safetensors(weights)
+        faults = [] if key else [({**tensors, absent: ("F32", [4], bytes(16))}, {}, f"{absent}: a network of model_type")]
+        faults += [({one: value for one, value in tensors.items() if one != present}, {}, f"no tensor {present}")] if present else []
+        faults += [(tensors, {key: True}, f"{absent}, and config.json's {key} is true")] if key else []
+        if key and absent.startswith("model"):
+            faults += [({**tensors, absent: ("F32", [4], bytes(16))}, {key: False}, f"{absent}, and config.json's {key} is false")]
+        for contents, keys, message in faults:
+            write_safetensors(weights, contents)
+            change_json(config, lambda content: content.update(keys))
+            for args in (["generate", changed, "a"], ["convert", changed, file, "--weights", "f32"]):
+                if message not in run(*args, status=1).stderr:
+                    fail(f"biases: {name}: {args[0]}: no message {message}")
 
 
 def turned(tensor):
@@ -211,6 +246,7 @@ def check_text_part():
 
 with tempfile.TemporaryDirectory() as temporary:
     check_unread_keys(temporary)
+    check_biases(temporary)
     check_token_texts(temporary)
     check_other_networks(temporary)
     check_tied(temporary)

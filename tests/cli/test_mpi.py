@@ -65,7 +65,7 @@ with tempfile.TemporaryDirectory() as work:
     # A launcher of another MPI leaves each process alone with the whole job.
     foreign = {name: value for name, value in os.environ.items() if not name.startswith("PMI")}
     done = run(*embed("none.npy"), env={**foreign, "PMI_SIZE": "2", "PMI_RANK": "0"})
-    expect("another MPI", done, 1, "mpirun started 2 processes, MPI knows 1: another MPI")
+    expect("another MPI", done, 1, "mpirun started 2 processes, but MPI reports 1: this program was built with another MPI")
     if os.path.exists("none.npy"):
         fail("another MPI: an output")
 
@@ -137,7 +137,7 @@ with tempfile.TemporaryDirectory() as work:
     # A listing of devices that hangs although no driver alone does: after a minute, here seconds (impatient.c).
     done = mpirun(2, os.environ["CLF_TEST_IMPATIENT"], *embed("none.npy")[1:],
                   variables=ending("send:1", signal=int(signal.SIGSTOP), child=1), timeout=300)
-    expect("a listing that hangs", done, 1, "listing the devices: no end within 5 s")
+    expect("a listing that hangs", done, 1, "listing the devices: not finished within 5 s")
     if os.path.exists("none.npy"):
         fail("a listing that hangs: an output")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Where results go: links, modes, pipes, devices, standard output, closed streams; what is refused before the work.
-# usage: test_output.sh PROGRAM DATA
+# Tests outputs: links, modes, pipes, devices, standard output and closed streams, and what is refused before the work. usage:
+# test_output.sh PROGRAM DATA
 set -u
 . "$(dirname "$0")/common.sh"
 
@@ -11,7 +11,7 @@ skip_without_device
 expect_status 0 "op -o"
 want=$work/want.npy
 
-# What a compiler has to say of kernels that it builds is not for the user.
+# Messages of a driver's compiler about its kernels do not reach the user.
 mkdir "$work/programs"
 CLF_CACHE_DIR='' POCL_CACHE_DIR=$work/programs run op softmax "$want" -o /dev/null
 expect_status 0 "op softmax without kept programs"
@@ -66,7 +66,7 @@ done
 run attention --weights "$work/w.npy" -o -; expect_status 2 "attention -o -"; expect_error "or --format" "attention -o -"
 run attention --weights "$work/w.npy" -o "$work/never.svg" --format png
 expect_status 2 "--format against the name"
-expect_error "--format png does not go with -o $work/never.svg, whose name says svg" "--format against the name"
+expect_error "--format png contradicts -o $work/never.svg, whose name says svg" "--format against the name"
 [ -e "$work/never.svg" ] && fail "a refused picture was written"
 run attention model text -o - --format svg --json; expect_status 2 "two for standard output"
 bench=(bench --suite ops --filter softmax/f32/96x128-lengths --quick --rounds 1 --seconds 0.001)
@@ -153,17 +153,17 @@ mkdir "$work/read"
     replaces "--output ./t.txt would replace a file that is read (--file link.txt)" embed encoder --file link.txt -o ./t.txt
     replaces "--output t.txt would replace a file that is read (argument -)" embed encoder - -o t.txt
     replaces "--output encoder/config.json would replace a file that is read (argument encoder)" embed encoder a -o encoder/config.json
-    replaces "--trace a.npy.json and --output a.npy.json are one file" embed encoder -f t.txt -o a.npy --trace a.npy.json
-    replaces "--trace a.npy.part and --output a.npy.part are one file" embed encoder -f t.txt -o a.npy --trace a.npy.part
+    replaces "--trace a.npy.json and --output a.npy.json are the same file" embed encoder -f t.txt -o a.npy --trace a.npy.json
+    replaces "--trace a.npy.part and --output a.npy.part are the same file" embed encoder -f t.txt -o a.npy --trace a.npy.part
     replaces "(--file t.txt)" logits language -f t.txt -o t.txt
     replaces "(--file t.txt)" perplexity language -f t.txt --trace t.txt
     replaces "(--corpus t.txt)" search encoder --corpus t.txt two --trace t.txt
     replaces "(argument x.gguf)" generate x.gguf ab -n 3 --trace x.gguf
-    replaces "--trace o.gguf and argument o.gguf are one file" convert language o.gguf --check ab --trace o.gguf
+    replaces "--trace o.gguf and argument o.gguf are the same file" convert language o.gguf --check ab --trace o.gguf
     replaces "(argument b.json)" report b.json -o b.json --format md
     replaces "(--weights w.npy)" attention --weights w.npy -o w.npy --format svg
     replaces "(--bias w.npy)" op softmax w.npy --bias w.npy -o y.npy --trace w.npy
-    replaces "x.gguf: expected another file than the model's own" convert x.gguf x.gguf --weights f16
+    replaces "x.gguf: expected another name: this file is read" convert x.gguf x.gguf --weights f16
     replaces "(--model x.gguf)" bench --model x.gguf -o x.gguf
     find . -type f -exec cksum {} + | sort | cmp -s - "$work/before" || fail "a refused output changed a file"
     for command in "op softmax w.npy -o w.npy" "einsum ij->ji w.npy -o w.npy"; do
@@ -175,7 +175,7 @@ mkdir "$work/read"
     for command in "search encoder --corpus - -" "search encoder --corpus - -f -" "tokenize encoder - - x" "tokenize encoder -f - -" \
         "detokenize encoder - -" "pronounce - -"; do
         # shellcheck disable=SC2086
-        replaces "would both read standard input: expected one" $command
+        replaces "would both read standard input: expected at most one" $command
     done
     exit "$failures"
 )
@@ -207,13 +207,13 @@ near 'did you mean clformer --version (-V)?' -v
 near 'did you mean clformer --version (-V)?' version
 near 'did you mean clformer op attention --score additive?' op additive
 near 'did you mean clformer op attention --score bilinear?' op bilinear
-near 'expected at least two to compare' similarity "$data/families/distilbert" one
+near 'expected two texts or more' similarity "$data/families/distilbert" one
 near 'did you mean --pooling?' embed --poling mean m a
 near 'did you mean --device?' similarity --devise 0 m a
 near 'did you mean --max-tokens?' embed --tokens 3 m a
 near 'option "-z" is unknown' embed -z m a
 near 'option "--stats" takes no value' embed --stats=1 m a
-near 'option "--file" is without its value' embed m --file
+near 'option "--file" needs a value' embed m --file
 near 'is the beginning of several' embed --no m a
 # A file without a text is told, once and by its name; faults of lines by file, line and column, each once.
 printf '' >"$work/empty"
@@ -221,9 +221,9 @@ for command in tokenize embed classify similarity; do
     model=$data/families/distilbert
     [ $command = classify ] && model=$data/classifiers/bert
     run $command "$model" --file "$work/empty"; expect_status 0 "$command of nothing"
-    [ "$(cat "$work/err")" = "clformer: $work/empty holds no text" ] || fail "$command of nothing: $(cat "$work/err")"
+    [ "$(cat "$work/err")" = "clformer: $work/empty is empty: expected one text per line" ] || fail "$command: $(cat "$work/err")"
 done
-run tokenize "$data/families/distilbert" - <"$work/empty"; expect_error "clformer: standard input holds no text" "tokenize -"
+run tokenize "$data/families/distilbert" - <"$work/empty"; expect_error "clformer: standard input is empty" "tokenize -"
 for line in 'x' '{"text": ' '"\223"' '["a" "b"]'; do
     printf '"one"\n'"$line"'\n' >"$work/bad.jsonl"
     run tokenize "$data/families/distilbert" --file "$work/bad.jsonl"; expect_status 1 "a bad line $line"

@@ -212,8 +212,8 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
     before = read("b.npy.part")
-    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of a run that was ended: --resume goes on",
-           "remove it")
+    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of an interrupted run (--resume continues",
+           "remove the file to start over")
     if read("b.npy.part") != before or os.path.exists("b.npy"):
         fail("another start without --resume: what was kept was written over")
     os.remove("b.npy.part")
@@ -240,10 +240,10 @@ with tempfile.TemporaryDirectory() as work:
     must_die("the first shard", "pwrite:1", *shard(1))
     must_die("the first shard", "pwrite:9", *shard(1))
     must_die("the second shard", "fdatasync:5", *shard(2))
-    expect("gather of halves", run(program, "gather", "parts", "-o", "g.npy"), 1, "3 of 3 shards are not done")
+    expect("gather of halves", run(program, "gather", "parts", "-o", "g.npy"), 1, "3 of 3 shards are unfinished")
     for i in range(1, SHARDS):
         expect(f"shard {i}", run(*shard(i)), 0)
-    expect("gather too early", run(program, "gather", "parts", "-o", "g.npy"), 1, "1 of 3 shards are not done", "--shard 3/3")
+    expect("gather too early", run(program, "gather", "parts", "-o", "g.npy"), 1, "1 of 3 shards are unfinished", "--shard 3/3")
     must_die("the last shard", "rename:1", *shard(3))
     expect("another job", run(*shard(3, "--pooling", "max")), 2, "manifest.json was begun with another pooling")
     expect("the last shard", run(*shard(3)), 0)
@@ -258,11 +258,11 @@ with tempfile.TemporaryDirectory() as work:
                           ("flipped", whole[:-200] + bytes([whole[-200] ^ 1]) + whole[-199:])):
         with open(first, "wb") as file:
             file.write(damaged)
-        expect(f"a done shard, {name}", run(*shard(1)), 0, "is not whole")
+        expect(f"a done shard, {name}", run(*shard(1)), 0, "incomplete")
         if read(first) != bytes(whole):
             fail(f"a done shard, {name}: not as it was")
     shutil.copy(os.path.join("parts", "shard-00002-of-00003.done"), first)
-    expect("another shard's file", run(*shard(1)), 2, "is of shard 2, expected shard 1")
+    expect("another shard's file", run(*shard(1)), 2, "shard 2, expected shard 1")
     with open(first, "wb") as file:
         file.write(whole)
     expect("gather", run(program, "gather", "parts", "-o", "g.npy"), 0)
@@ -273,7 +273,7 @@ with tempfile.TemporaryDirectory() as work:
     before = {name: read(os.path.join("parts", name)) for name in os.listdir("parts")}
     for output, taken in (("parts/manifest.json", "manifest.json"), ("alias/manifest.json", "manifest.json"),
                           ("parts/manifest", "manifest.json"), (first, "shard-00001"), ("linked.npy", "shard-00001")):
-        expect(f"gather into {output}", run(program, "gather", "parts", "-o", output), 2, f"-o {output} would write over parts/{taken}")
+        expect(f"gather into {output}", run(program, "gather", "parts", "-o", output), 2, f"-o {output} would replace parts/{taken}")
     if {name: read(os.path.join("parts", name)) for name in os.listdir("parts")} != before:
         fail("gather wrote over what it reads")
     os.remove("linked.npy")

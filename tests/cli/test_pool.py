@@ -65,7 +65,7 @@ with tempfile.TemporaryDirectory() as work:
     precision = re.findall("^precision .*", done.stderr, re.MULTILINE)
     done = run(*embed("stats.npy", "--stats", "--device", ","))
     expect("the memory of their parent", done, 0, *none, "processes       one for each device; their programs, transfers, memory")
-    expect("a trace of several", run(*embed("none.npy", "--trace", "trace.json", "--device", ",")), 2, 'of one device, found devices ","')
+    expect("a trace of several", run(*embed("none.npy", "--trace", "trace.json", "--device", ",")), 2, 'expected one device, found ","')
     if os.path.exists("trace.json") or os.path.exists("none.npy"):
         fail("a trace of several devices left a file")
     if len(precision) != 1 or "none" in precision[0] or precision != re.findall("^precision .*", done.stderr, re.MULTILINE):
@@ -136,8 +136,8 @@ with tempfile.TemporaryDirectory() as work:
     # The texts are another's after a while, or those of few texts, such as the fingerprint's, at once.
     text = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "--format", "text"]
     numbers = run(*text).stdout
-    for call, told in (("recv:1", ("no answer for", "another takes its texts as well")),
-                       ("send:1", ("has not opened the model", "it takes part once it has"))):
+    for call, told in (("recv:1", ("no answer for", "another device computes its texts too")),
+                       ("send:1", ("has not opened the model", "it will join once it has"))):
         done = run_ending(call, *text, "--device", ",", once=f"{call}.once", timeout=300, **stopped)
         expect(f"a process that stops at {call}", done, 0, *told)
         if done.stdout != numbers or not numbers:
@@ -239,12 +239,12 @@ with tempfile.TemporaryDirectory() as work:
     time.sleep(max(0, late_since + LOST + 1 - time.monotonic()))
     late["at the model"].communicate(lines[len(lines) // 2:], timeout=300)
     for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts",
-                                                   "no answer for 1 s; it may compile")),
+                                                   "no answer for 1 s; it may be compiling")),
                                ("all in a window", 1, (f"the last device, default: no answer for {LOST} s; its process was ended",)),
                                ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
                                ("at the model", 0, ("its process was ended; it is left out",)),
-                               ("at the list of devices", 1, (f"listing the devices: no end within {LOST} s",)),
-                               ("before a large window", 0, ("it does not read; another takes its texts",))):
+                               ("at the list of devices", 1, (f"listing the devices: not finished within {LOST} s",)),
+                               ("before a large window", 0, ("the process no longer reads; another takes its texts",))):
         ended = subprocess.CompletedProcess(name, late[name].wait(timeout=300), "", read(f"{name}.err").decode())
         expect(f"a process that hangs {name}", ended, status, *told)
         if status == 0 and name != "before a large window" and read(f"{name}.out").decode() != numbers:

@@ -80,7 +80,7 @@ expect_status 2 "--layer alone"
 expect_error "--layer needs --attention" "--layer alone"
 run pronounce --layer -5 --attention "$work/never.svg" hello
 expect_status 2 "--layer -5"
-expect_error "--layer: expected a layer from 0, found -5" "--layer -5"
+expect_error "--layer: expected 0 or more, found -5" "--layer -5"
 expect_lines 0 "--layer -5"
 [ ! -e "$work/never.svg" ] || fail "--layer -5 left a file"
 run pronounce

@@ -49,6 +49,8 @@ def test_messages(server):
                                ("a bad length", 400, b"Content-Length: 5a\r\n"), ("a signed length", 400, b"Content-Length: +5\r\n"),
                                ("an unknown coding", 501, b"Transfer-Encoding: gzip\r\n"),
                                ("a name with a space", 400, b"Content-Length : 5\r\n"),
+                               ("a length in two lines", 400, b"Content-Length:\r\n 5\r\n"),
+                               ("a coding in two lines", 400, b"Transfer-Encoding:\r\n\tchunked\r\n"),
                                ("two hosts", 400, length(5) + b"Host: b\r\n"),
                                ("the end of a line in a value", 400, length(5) + b"X: a\rb\r\n"),
                                ("other expectations", 417, length(5) + b"Expect: much\r\n")):

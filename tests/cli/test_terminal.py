@@ -290,7 +290,7 @@ def interrupted_texts(folder):
     begun = [line for line in lines if line["finish"] == "interrupted"]
     if status != -signal.SIGINT or not begun or not all(line["tokens"] for line in lines):
         fail("generate --json interrupted: status", status, len(lines), len(begun), got[-200:])
-    if f"{len(lines) - len(begun)} texts were printed, and what there is of {len(begun)} more".encode() not in got:
+    if f"{len(lines) - len(begun)} texts were printed, and the beginnings of {len(begun)} more".encode() not in got:
         fail("generate --json interrupted:", len(lines), len(begun), "lines, said", got[-200:])
     os.remove(prompts)
 
@@ -305,19 +305,19 @@ def interrupted_work(folder):
         file.writelines(f"the cat {i} sat on a mat\n" for i in range(100000))
     write_gguf(large, {}, {"a": ((1 << 20, 1 << 12), 0, b"")})
     os.truncate(large, os.path.getsize(large) + (1 << 34))  # sparse
-    printed_texts = r"(\d+) texts? w\w+ printed(?:, and what there is of (\d+) more)?"
+    printed_texts = r"(\d+) texts? w\w+ printed(?:, and the beginnings of (\d+) more)?"
     for args, unit, told, stdout in (
             (["perplexity", decoder, "--window", "64", "--file", many], b"tokens",
-             "nothing was printed: the number is that of the whole text", None),
+             "nothing was printed: perplexity needs the whole text", None),
             (["logits", decoder, "--file", many, "-o", out], b"texts", f"nothing was written to {out}", None),
             (["convert", large, out, "--weights", "q4_0"], b"million weights", f"nothing was written to {out}", None),
             (["generate", decoder, "--prompt-file", many, "--max-tokens", "4"], b"tokens", printed_texts, "lines"),
             (["translate", translator, "--file", many, "--json"], b"tokens", printed_texts, "lines"),
-            (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order is that of all texts", None),
-            (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept",
+            (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order needs the scores of all texts", None),
+            (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings were kept",
              None),
             (["search", encoder, "--corpus", many, "--index", os.path.join(folder, "kept"), "a cat"], b"texts",
-             r"no hits were printed; \d+ new embeddings are kept: the same search goes on", None)):
+             r"no hits were printed; \d+ new embeddings are kept: the same search continues", None)):
         before, printed = sorted(os.listdir(folder)), os.path.join(folder, "printed.txt")
         with open(printed, "wb") as file:
             status, got = on_terminal(*args, columns=200, stdout=file if stdout else None, interrupt_at=left.replace(b"UNIT", unit))

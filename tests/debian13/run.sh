@@ -152,8 +152,8 @@ test_debian13() {
     skip_debian13 "no time left: its tests were ended after $seconds s, those before passed"
 }
 
-# The last part of --full, which has 90 minutes: it gets what the others left of them, less 5 for what they take to end, and is left out by
-# name where that is less than it needs on two cores.
+# Runs the last part of --full in the rest of its 90 minutes, less 5 for its end. It is skipped by name if that rest is less than it needs
+# on two cores.
 test_debian13_in_time() { # START
     local minutes=$(((SECONDS - $1) / 60)) has=85 needs=20
     if [ $((minutes + needs)) -gt $has ]; then

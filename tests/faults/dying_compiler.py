@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compilers that die at the N-th kernel, for each N of three commands: every kernel in turn is the one that the cache lacks and that ends
-whatever process compiles it (dying_compiler.c). The command goes on with another engine and the same numbers, or ends with status 1 and a
-clear message; the next start neither asks the compiler again nor fails where another engine can do the work. Beside it, from empty caches:
+"""Tests compilers that die at the N-th kernel, for each N of three commands. Every kernel in turn is the one that the cache lacks, and that
+ends whatever process compiles it (dying_compiler.c). The command goes on with another engine and the same numbers, or ends with status 1
+and a clear message. The next start does not ask the compiler for that kernel again, and works if another engine can do the work. Beside it,
+from empty caches:
 the first and the last kernel die, a compiler hangs, exits, and outlives the program that started it.
 
 usage: dying_compiler.py PROGRAM DATA SHIM [STEP]     STEP: each STEP-th kernel of a command; absent: each"""

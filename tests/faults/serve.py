@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A server under load in which one call of OpenCL, memory or files fails once, in a run for each: it goes on or ends with a message and
-status 1, and while it goes on every client gets a whole answer. usage: serve.py PROGRAM DATA SHIM RUNS
+"""Tests a server under load in which one call of OpenCL, memory or files fails once, in a run for each call. The server goes on, or ends
+with a message and status 1. While it goes on, every client gets a whole answer. usage: serve.py PROGRAM DATA SHIM RUNS
 
 RUNS calls are failed, spread evenly over all calls of four classes; those of the start, of the work and of the end among them."""
 import http.client

@@ -9,7 +9,8 @@
  *     queue [priority=N] [throttle=N]                                            finish
  *
  * MS: milliseconds that this GPU would take (shim_work.h). With CLF_TEST_GPU_BUDGET_MS, launches that would take more than twice as long
- * are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device (shim_lost.h). */
+ * are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device (shim_lost.h). CLF_TEST_GPU_SMALL=KERNEL allows
+ * work-groups of this kernel 32 items at most, as if it took too many registers for more. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -36,6 +37,8 @@ enum { /* questions of extensions */
        WARP_SIZE_NV = 0x4003,
        SUB_GROUP_SIZES_INTEL = 0x4108
 };
+
+enum { SMALL_GROUP = 32 /* items of CLF_TEST_GPU_SMALL */ };
 
 static const shown_device *shown(void)
 {
@@ -272,6 +275,15 @@ EXPORT cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t 
     return real(program, what, size, value, needed);
 }
 
+/* The largest work-group of this kernel. */
+static size_t items_of(cl_kernel kernel, const shown_device *d)
+{
+    const char *small = getenv("CLF_TEST_GPU_SMALL");
+    char name[128] = "";
+    clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    return small && strcmp(small, name) == 0 ? SMALL_GROUP : d->group_size;
+}
+
 EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size, void *value,
                                        size_t *needed)
 {
@@ -279,7 +291,7 @@ EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl
     REAL(clGetKernelWorkGroupInfo)
     switch (what) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-        NUMBER(size_t, d->group_size);
+        NUMBER(size_t, items_of(kernel, d));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         NUMBER(size_t, d->wave);
     default:
@@ -321,7 +333,7 @@ EXPORT cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size
 /* --- launches --------------------------------------------------------------------------------------------------------------------- */
 
 /* The error that this device's driver would return for a launch; CL_SUCCESS: none. */
-static cl_int judge(const shown_device *d, cl_uint rank, const size_t *global, const size_t *local, cl_ulong local_bytes)
+static cl_int judge(const shown_device *d, cl_kernel kernel, cl_uint rank, const size_t *global, const size_t *local, cl_ulong local_bytes)
 {
     size_t items = 1;
     for (cl_uint i = 0; local && i < rank; i++) {
@@ -331,7 +343,9 @@ static cl_int judge(const shown_device *d, cl_uint rank, const size_t *global, c
             return CL_INVALID_WORK_ITEM_SIZE;
         items *= local[i];
     }
-    return items > d->group_size ? CL_INVALID_WORK_GROUP_SIZE : local_bytes > d->local_bytes ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    if (items > d->group_size)
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return items > items_of(kernel, d) || local_bytes > d->local_bytes ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 EXPORT cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
@@ -368,7 +382,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     }
     const double ms = shim_work_ms(d, device, kernel, name, g, l);
     const char *budget = getenv("CLF_TEST_GPU_BUDGET_MS");
-    cl_int refused = judge(d, rank, global, local, local_bytes);
+    cl_int refused = judge(d, kernel, rank, global, local, local_bytes);
     if (refused == CL_SUCCESS && budget && ms > 2 * strtod(budget, NULL))
         refused = CL_OUT_OF_RESOURCES;
     shim_note("%s %s %zu %zu %zu %zu %zu %zu %llu %.3f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1],

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that
-results are right, and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes
-for that device.
+"""Tests clformer on PoCL behind a shim that shows it as a GPU. Checked are the host's choices, that it keeps within that GPU's limits, and
+the results. So is the number of kernels of a pass, by our own products and by CLBlast with the parameters that it takes for that device.
 usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE [TEST...]
 
 With tests behind the device, these programs run there, and it does only that and what is about launch graphs.
@@ -24,9 +23,9 @@ from shown import pocl_alone
 program, data, shim, cached_attention, device, *tests = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
 OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
-# Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device
-# (MWG, NWG, KWG and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and
-# 1,024 keys gets.
+# Per device: its shown name, work-group size and local memory; the most launches of a pass of 32 texts of 128 tokens by CLBlast 1.5.3.
+# CLBlast's parameters for the device follow: MWG, NWG, KWG and WGD, which are tiles of its large and its direct kernel, and
+# XGEMM_MIN_INDIRECT_SIZE. Last are the work-groups for one query with 12 heads and 1,024 keys.
 DEVICES = {
     "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 48),
     "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 48),
@@ -54,13 +53,14 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph="", launch_ms=""):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph="", launch_ms="", small=""):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
         environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
                            CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
                            XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph, CLF_LAUNCH_MS=launch_ms,
+                           CLF_TEST_GPU_SMALL=small,
                            **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
         self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False,
@@ -101,9 +101,11 @@ def check_devices():
     shown = (found["name"], found["type"], found["max_work_group_size"], found["local_memory_bytes"], found["usable"], found["default"])
     if shown != (NAME, "GPU", GROUP, LOCAL, True, True):
         fail(f"devices: {shown}")
-    probes = [line.split(None, 4) for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
-    said = [" ".join(words[:4]) for words in probes]  # PoCL has no sub-groups, whatever the shim shows
-    if said != (["probes sub-group sums no:"] if found["subgroups"] else []) + ["probes native_exp2 yes"]:
+    probes = [line.split(None, 1)[1] for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
+    said = [line.split(":")[0] for line in probes]  # PoCL has no sub-groups, whatever the shim shows
+    families = (("rows", (64, 128, 256)), ("groups", (16, 32, 64, 128, 256)))
+    sums = [f"sub-group sums of {name}, {size} items no" for name, sizes in families for size in sizes if size <= GROUP]
+    if said != (sums if found["subgroups"] else []) + ["native_exp2 yes"]:
         fail(f"devices --all: {probes}")
 
 
@@ -121,11 +123,11 @@ def check_selftest():
             fail(f"selftest: {kernel} was never launched: {sorted(run.kernels())}")
 
 
-def check_embedding(name, engines=""):
+def check_embedding(name, engines="", small=""):
     model = os.path.join(data, "families", name)
     with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
         golden = json.load(file)
-    run = Run(["embed", "--pooling", "mean", "--normalize", "no", "--format", "text", model, *golden["texts"]], engines)
+    run = Run(["embed", "--pooling", "mean", "--normalize", "no", "--format", "text", model, *golden["texts"]], engines, small=small)
     rows = [[float(value) for value in line.split()] for line in run.done.stdout.splitlines()]
     if [len(row) for row in rows] != [len(row) for row in golden["embeddings"]]:
         fail(f"{name} {engines}: {[len(row) for row in rows]} numbers")
@@ -135,6 +137,15 @@ def check_embedding(name, engines=""):
         if not error <= BOUND:
             fail(f"{name} {engines}: relative error {error:.3g}")
     return run
+
+
+def check_small_kernels():
+    """An engine is left out if the driver allows its kernel fewer work-items than it has, and another one takes its place."""
+    for op in ("attention", "layer_norm"):
+        run = check_embedding("distilbert", small=f"{op}_group")
+        told = f"left out from now on: {op}=group: kernel {op}_group: needs work-groups of "
+        if run.kernels()[f"{op}_group"] or told not in run.done.stderr:
+            fail(f"small {op}_group: {run.done.stderr}, {dict(run.kernels())}")
 
 
 def check_pieces():
@@ -220,8 +231,8 @@ def check_generation(name="llama", graph=""):
 
 
 def check_graphs():
-    """A step of a language model is one launch where all of its work-groups run at once, and its kernels one by one where they do
-    not, or are asked to be; with the same tokens."""
+    """A step of a language model is one launch if all of its work-groups run at the same time. Otherwise, or with CLF_GRAPH=0, its kernels
+    are launched one by one. The tokens are the same."""
     whole = device == "nvidia_one_unit"
     for name in ("llama", "llama_blocks"):
         for graph in ("0", "1"):
@@ -362,6 +373,8 @@ with tempfile.TemporaryDirectory() as work:
         check_graphs()
     if device in ("intel_gen12", "arm_small"):
         check_pieces()
+    if device == "arm_small":
+        check_small_kernels()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A server whose GPU is lost while it answers: it opens the GPU again, and every client gets what it gets from one that is not lost, also
-where a prompt began as one before the loss. After a second loss in a row clients get 503, unless there is another GPU, which takes over.
+"""Tests a server whose GPU is lost while it answers. It opens the GPU again, and every client gets the same answer as without the loss,
+also if its prompt has a prefix that was cached before the loss. After a second loss in a row clients get 503, unless there is another GPU,
+which takes over.
 usage: test_serve_lost.py PROGRAM DATA SHIM DEVICE"""
 import os
 import sys

@@ -257,7 +257,7 @@ static void test_refusals(void **state)
     const int32_t tokens[LONGEST + 1] = {1, 2, VOCABULARY};
     int32_t s, other;
     clf_view logits;
-    CHECK_FAILS(clfi_decode_set_sources(f.batch, tokens, (int32_t[]){0, 2}, 1), CLF_INVALID_ARGUMENT, "attends to no sources");
+    CHECK_FAILS(clfi_decode_set_sources(f.batch, tokens, (int32_t[]){0, 2}, 1), CLF_INVALID_ARGUMENT, "has no source attention");
     CHECK_FAILS(clfi_decode_open_on(f.batch, 0, &s), CLF_INVALID_ARGUMENT, "no source 0");
     CHECK_OK(clfi_decode_open(f.batch, &s));
     CHECK_FAILS(clfi_decode_run(f.batch, (clf_decode_input[]){{s + 1, tokens, 1}}, 1, &logits), CLF_INVALID_ARGUMENT, "no sequence 1");

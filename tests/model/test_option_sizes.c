@@ -33,7 +33,7 @@ static void test_option_sizes(void **state)
     longer.known.size = sizeof longer;
     CHECK_OK(clf_softmax(context, x, &longer.known, x));
     longer.later = 1;
-    CHECK_FAILS(clf_softmax(context, x, &longer.known, x), CLF_UNSUPPORTED, "does not know");
+    CHECK_FAILS(clf_softmax(context, x, &longer.known, x), CLF_UNSUPPORTED, "does not have");
     longer.known = (clf_softmax_params){0};
     CHECK_OK(clf_softmax_params_default(&longer.known, sizeof longer));
     assert_true(longer.known.size == sizeof longer && longer.known.axis == -1 && longer.known.scale == 1.0f && longer.later == 0);

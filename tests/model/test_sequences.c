@@ -316,7 +316,7 @@ static void test_refusals(void **state)
         const char *message;
     } rows[] = {
         {{{a, tokens, 1}, {b, tokens, 3}}, "outside 0"},      {{{a, tokens, 1}, {b, tokens, 0}}, "has no tokens"},
-        {{{a, tokens, 1}, {NULL, tokens, 1}}, "no sequence"}, {{{a, tokens, 1}, {a, tokens, 1}}, "of one sequence"},
+        {{{a, tokens, 1}, {NULL, tokens, 1}}, "no sequence"}, {{{a, tokens, 1}, {a, tokens, 1}}, "have the same sequence"},
         {{{a, tokens, 1}, {of_t5, tokens, 1}}, "session"},    {{{a, tokens, 1}, {b, tokens, MOST}}, "positions"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -324,7 +324,7 @@ static void test_refusals(void **state)
         assert_int_equal(clf_sequence_length(a), 2);
         assert_int_equal(clf_sequence_length(b), 0);
     }
-    CHECK_FAILS(clf_sequence_set_source(a, tokens, 1), CLF_INVALID_ARGUMENT, "attends to none");
+    CHECK_FAILS(clf_sequence_set_source(a, tokens, 1), CLF_INVALID_ARGUMENT, "has no source attention");
     CHECK_FAILS(clf_session_run_sequences(t5.session, &(clf_sequence_tokens){of_t5, tokens, 1}, 1, 0, logits), CLF_INVALID_ARGUMENT,
                 "no source");
     CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 0), CLF_INVALID_ARGUMENT, "one or more");
@@ -419,7 +419,7 @@ static void test_kept(void **state)
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     const clf_text two[2] = {{"a", 1}, {"b", 1}};
     params.sequence = kept;
-    CHECK_FAILS(clf_session_generate(f.session, two, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "one prompt alone");
+    CHECK_FAILS(clf_session_generate(f.session, two, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "a single prompt");
     CHECK_FAILS(clf_session_generate(t5.session, two, 1, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "another session");
     assert_int_equal(clf_sequence_length(kept), 5);
     clf_sequence *of_t5 = new_sequence(&t5);

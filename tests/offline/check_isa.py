@@ -35,7 +35,7 @@ def tiled(item_m, item_n, reads, is_half=0):
 def gemv(storage, columns, reads):
     """Four rows of floats against columns of a storage type, whose loads an item has under way together."""
     return [*RESULT, f"-DB_T={STORED[storage]}", f"-DLOAD_B=load_{storage}", "-DROWS=4", f"-DCOLUMNS={columns}", f"-DSUMS={4 * columns}",
-            "-DWG=64", "-DHAS_SUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
+            "-DWG=64", "-DSUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
 
 
 def matrix(unit, waves, blocks, parts, buffers):
@@ -50,6 +50,23 @@ def matrix(unit, waves, blocks, parts, buffers):
 
 def matrix_peak(unit, blocks):
     return [f"-DUNIT={unit}", "-DIS_EMULATED=0", "-DWAVES=4", f"-DBLOCKS_M={blocks[0]}", f"-DBLOCKS_N={blocks[1]}"]
+
+
+def attention_matrix(unit, head, numbers):
+    """As host/kernel/attention_matrix.c divides 64 queries of floats, no mask: waves along the columns until a lane's results fit."""
+    lanes = MATRIX_LANES[unit]
+    values, most = 256 // lanes, 64 if unit in ("NVIDIA_BF16", "AMD_CDNA") else 32
+    waves_n = 1
+    while waves_n < 8 and -(-head // (16 * waves_n)) * values > most:
+        waves_n *= 2
+    is_nvidia = unit.startswith("NVIDIA")
+    row_items = waves_n * lanes // (8 if is_nvidia or lanes < 16 else 16)
+    least_keys = max(32, 16 * waves_n, (4 if is_nvidia else 8) * row_items)
+    macros = {"UNIT": unit, "IS_EMULATED": 0, "WAVES_M": 4, "WAVES_N": waves_n, "NUMBERS": numbers,
+              "KEY_BLOCK": least_keys if numbers == 2 else max(64, least_keys), "PART_KEYS": 32, "SLICE": 32, "READS": "ALIGNED_VECTORS",
+              "OFFSET_T": "uint", "TILE_PARTS": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head, "HEAD_V": head, "IS_CAUSAL": 0, "HAS_KEY_MASK": 0,
+              "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
+    return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
 
 
 MATRIX_LANES = {"NVIDIA_F16": 32, "NVIDIA_BF16": 32, "AMD_GFX11": 32, "AMD_GFX12": 32, "AMD_CDNA": 64, "INTEL_16": 16, "INTEL_8": 8}
@@ -77,7 +94,7 @@ def blocks(number):
 
 def cached_attention(target):
     return ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", f"-DWG={group_items(target)}",
-            f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"]
+            f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DSUBGROUPS=0", "-DOFFSET_T=uint"]
 
 
 def attention_division(target, head, items_k):
@@ -100,8 +117,8 @@ def attention(head, items_k):
 
 
 def attention_products(head, items_k):
-    """isa.product_block's arguments for a target: multiply-adds of an item in each product, turns of the loops over slices and parts, and
-    of those that load a slice (two items to a line) and a part of v."""
+    """isa.product_block's arguments for a target: first the multiply-adds of an item in each product. Then the turns of the loops over
+    slices and parts, and of the loops that load a slice (two items to a line) and a part of v."""
     def products(target):
         by = attention_division(target, head, items_k)
         keys, group, queries = 4 * by["KEY_VECTORS"] * items_k, 8 * items_k, 32 * by["ROW_VECTORS"]
@@ -142,12 +159,12 @@ KERNELS = [
       for title, target, unit, waves, blocks_of_wave, parts, buffers, least, registers in (
           ("medium", "nvidia_sm75", "NVIDIA_F16", (2, 4), (4, 2), 1, 2, 0.16, 192),
           ("high", "nvidia_sm75", "NVIDIA_F16", (2, 4), (2, 2), 2, 2, 0.19, 224),
-          ("medium", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
-          ("high", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
-          ("medium", "intel_dg2", "INTEL_8", (2, 8), (2, 2), 1, 1, 0.03, 128),
-          ("high", "intel_dg2", "INTEL_8", (2, 4), (2, 2), 2, 1, 0.03, 128),
           ("medium", "nvidia_sm80", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
           ("high", "nvidia_sm80", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
+          ("medium", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.10, 255),
+          ("high", "nvidia_sm90", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.09, 192),
+          ("medium", "nvidia_sm120", "NVIDIA_BF16", (2, 4), (4, 4), 1, 2, 0.08, 255),
+          ("high", "nvidia_sm120", "NVIDIA_BF16", (2, 4), (2, 2), 2, 2, 0.08, 192),
           ("medium", "amd_gfx90a", "AMD_CDNA", (2, 4), (4, 4), 1, 1, 0.05, 192),
           ("high", "amd_gfx90a", "AMD_CDNA", (2, 4), (4, 2), 2, 1, 0.07, 192),
           ("medium", "amd_gfx942_new", "AMD_CDNA", (2, 4), (4, 4), 1, 1, 0.06, 192),
@@ -155,8 +172,23 @@ KERNELS = [
           ("medium", "amd_gfx1100_new", "AMD_GFX11", (2, 4), (4, 2), 1, 1, 0.02, 255),
           ("high", "amd_gfx1100_new", "AMD_GFX11", (2, 4), (2, 2), 2, 1, 0.02, 240),
           ("medium", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (4, 2), 1, 1, 0.02, 224),
-          ("high", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (2, 2), 2, 1, 0.02, 224))),
-    *(("peak of a matrix unit", "peak_matrix.cl", "peak_matrix", matrix_peak(unit, blocks_of_wave),
+          ("high", "amd_gfx1200_new", "AMD_GFX12", (2, 4), (2, 2), 2, 1, 0.02, 224),
+          ("medium", "intel_dg2", "INTEL_8", (2, 8), (2, 2), 1, 1, 0.03, 128),
+          ("high", "intel_dg2", "INTEL_8", (2, 4), (2, 2), 2, 1, 0.03, 128))),
+    # The loop of its two products that has the larger share of matrix instructions.
+    *((f"fused attention on a matrix unit, {'medium' if numbers == 1 else 'high'}", "attention_matrix.cl", "attention_matrix",
+       attention_matrix(unit, 64, numbers), {target: {"least": {"matrix": least}, "most": {"registers": registers}}})
+      for target, unit, numbers, least, registers in (
+          ("nvidia_sm75", "NVIDIA_F16", 1, 0.27, 192), ("nvidia_sm75", "NVIDIA_F16", 2, 0.40, 192),
+          ("nvidia_sm80", "NVIDIA_BF16", 1, 0.16, 192), ("nvidia_sm80", "NVIDIA_BF16", 2, 0.18, 160),
+          ("nvidia_sm90", "NVIDIA_BF16", 1, 0.14, 160), ("nvidia_sm90", "NVIDIA_BF16", 2, 0.18, 160),
+          ("nvidia_sm120", "NVIDIA_BF16", 1, 0.13, 160), ("nvidia_sm120", "NVIDIA_BF16", 2, 0.16, 160),
+          ("amd_gfx90a", "AMD_CDNA", 1, 0.06, 160), ("amd_gfx90a", "AMD_CDNA", 2, 0.05, 160),
+          ("amd_gfx942_new", "AMD_CDNA", 1, 0.05, 160), ("amd_gfx942_new", "AMD_CDNA", 2, 0.05, 160),
+          ("amd_gfx1100_new", "AMD_GFX11", 1, 0.045, 250), ("amd_gfx1100_new", "AMD_GFX11", 2, 0.04, 255),
+          ("amd_gfx1200_new", "AMD_GFX12", 1, 0.05, 192), ("amd_gfx1200_new", "AMD_GFX12", 2, 0.045, 192),
+          ("intel_dg2", "INTEL_8", 1, 0.02, 128), ("intel_dg2", "INTEL_8", 2, 0.03, 128))),
+    *(("peak of a matrix unit", "matrix_rate.cl", "matrix_rate", matrix_peak(unit, blocks_of_wave),
        {target: {"least": {"matrix": least}, "most": {"registers": 128}}})
       for target, unit, blocks_of_wave, least in (
           ("nvidia_sm75", "NVIDIA_F16", (4, 2), 0.8), ("nvidia_sm90", "NVIDIA_BF16", (4, 2), 0.8),

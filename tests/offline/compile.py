@@ -7,8 +7,8 @@ usage: compile.py TARGET --kernels DIRECTORY [--newer-than FILE] [--jobs N]
 TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while the op, nn and model tests ran: one file per kernel, file
 and options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
 
-A variant fails when the compiler refuses it or warns, since drivers count warnings on the terminal of whoever runs the program; for AMD and
-NVIDIA also when it spills registers; on Intel, whose compiler chooses the number of lanes to fit, spills are listed as a remark.
+A variant fails when the compiler refuses it or warns, since drivers print warnings on the user's terminal. It also fails for AMD and NVIDIA
+when it spills registers. Intel's compiler chooses the number of lanes to fit, so that its spills are only listed as a remark.
 
 The row front_end takes variants through clang's OpenCL C front end alone. The others are code generators and take the variants of the
 GPU family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses.
@@ -202,9 +202,10 @@ def share(variants, target):
 
 
 def is_cpu_family(variant):
-    """By the folder of cl/. Of the kernels for both families, CPUs alone have work-groups of one item where peaks are measured, products of
-    bfloat16 as an instruction (host/workload/peak_bf16.c asks for them on x86 alone), several vectors of sums in an item of einsum
-    (CPU_VECTORS of host/kernel/einsum.c), and vectors of activations (host/kernel/activation.c)."""
+    """Whether a variant is for CPUs alone, by its folder of cl/ or its options. Among the kernels for both families these are work-groups
+    of one item in peaks, and products of bfloat16 as an instruction (host/workload/peak_bf16.c asks for them on x86 alone). Others are
+    several vectors of sums in an item of einsum (CPU_VECTORS of host/kernel/einsum.c), and vectors of activations
+    (host/kernel/activation.c)."""
     _, file, options = variant
     return (file.startswith("cpu/") or (file.startswith("peak/") and "-DWG=1" in options) or file == "peak/peak_bf16_dot.cl" or
             (file == "any/einsum.cl" and "-DVECTORS=4" in options) or
@@ -241,7 +242,7 @@ def main():
     if not variants:
         sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
     if not options.target.startswith("intel"):  # the others' compilers of OpenCL C 1.2 know no sub-groups
-        variants = [variant for variant in variants if "-DHAS_SUBGROUPS=1" not in variant[2]]
+        variants = [variant for variant in variants if not {"-DSUBGROUPS=1", "-DSUBGROUPS=16"} & set(variant[2])]
     variants = [variant for variant in variants if getattr(compiler, "refuses", set()).isdisjoint(variant[2])]
     if not compiler.takes_cpu_family:
         variants = [variant for variant in variants if not is_cpu_family(variant)]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Reads the machine code that GPUs' compilers make of a kernel: resources, and its hot loop by pipe. Needs no device.
 
-The hot loop is the innermost loop with the most fused multiply-adds, found in the flow graph of the disassembly (basic blocks, dominators,
-natural loops), so that the order in which a compiler lays blocks out does not matter.
+The hot loop is the innermost loop with the most fused multiply-adds. It is found in the flow graph of the disassembly (basic blocks,
+dominators, natural loops), so that the order of blocks in the listing does not matter.
 
     measure(target, kernel file, kernel, options) -> dict, or Broken; Unavailable names the compiler that is not installed
 
@@ -100,8 +100,8 @@ def chip(target):
     return CHIPS.get(target, target.split("_")[1])
 
 
-def listing(target, file, kernel, options):
-    """(disassembly, resources)"""
+def listing(target, file, kernel, options, edit=None):
+    """(disassembly, resources); edit: a pair of texts, of which the second takes the first one's place in the source."""
     compiler = {**TARGETS, **MATRIX_TARGETS}[target]()
     refused = getattr(compiler, "refuses", set()) & set(options)
     if refused:
@@ -110,10 +110,13 @@ def listing(target, file, kernel, options):
         raise Unavailable("ptxas")
     if target.startswith("nvidia"):
         require("nvdisasm", "/usr/local/cuda/bin/nvdisasm")
+    text = flatten(file)
+    if edit and edit[0] not in text:
+        raise Broken(f"{file} has no \"{edit[0]}\"")
     with tempfile.TemporaryDirectory() as work:
         source = work + "/source.cl"
         with open(source, "w", encoding="utf-8") as out:
-            out.write(flatten(file))
+            out.write(text.replace(*edit) if edit else text)
         os.environ.update(IGC_ShaderDumpEnable="1", IGC_DumpToCustomDir=work + "/igc")
         try:
             good, _, log = compiler.compile(source, options, work)
@@ -280,7 +283,7 @@ def blocks_of(items):
         falls = True
         if k == "op" and BRANCH.match(op):
             to |= {where[x] for x in re.findall(r"\.?[A-Za-z_]\w*", rest) if x in where}
-            falls = not (op == "s_branch" or (op.startswith("BRA") and not rest.startswith("@")) or
+            falls = not (op == "s_branch" or (op.startswith("BRA") and not re.match(r"@|!?UP\d,", rest)) or
                          op == "jmpi" and not rest.startswith("@"))
         elif k == "op" and (op == "s_endpgm" or op == "EXIT" and not rest.startswith("@")):
             falls = False
@@ -383,8 +386,9 @@ def stores_alone(target, ops):
 
 def product_block(target, items, product, around, others):
     """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are
-    executed, or None. A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, others
-    in there as `others` says: for the product with more multiply-adds in its loop and for the other one. Stores of an item there under a
+    executed, or None. A product's loop is repeated until the product has its multiply-adds, and an inner loop around it `around` times.
+    Other loops in there are repeated as `others` says: first for the product with more multiply-adds in its loop, then for the other one.
+    Stores of an item there under a
     condition belong to one turn. The two are the loops with the highest share of multiply-adds."""
     blocks, loops = natural_loops(items)
     ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)]
@@ -433,7 +437,8 @@ def tally(target, items, width=32):
         names[op] += 1
         if half_products(target, op, rest):
             c["half"] += half_products(target, op, rest)
-        if target == "gfx1100" and op.startswith("v_dual_"):
+        c["packed"] += op.startswith("v_pk_fma_f32")  # two multiply-adds of floats
+        if op.startswith("v_dual_"):
             second = re.search(r"::\s*v_dual_(\w+)", rest)
             if second:
                 c["fma" if re.match(r"fma", second[1]) else "valu"] += 1
@@ -459,10 +464,10 @@ def send_kind(op, rest):
 
 
 def in_flight(name, items):
-    """The most global loads between two waits for one, as the compiler says where it waits: AMD's by a counter of its own instruction,
-    NVIDIA's by the six scoreboards that an instruction's control bits set (three bits from the 46th of the upper half) and wait for (six
-    bits from the 52nd), Intel's by tokens, `$3` where a load takes one and `$3.dst` where its numbers are needed; a token that is taken
-    again was waited for, too."""
+    """The most global loads between two waits for one, by what the compiler writes at its waits. AMD has a counter in an instruction of its
+    own. NVIDIA has six scoreboards in an instruction's control bits: three bits from the 46th of the upper half name the one that is set,
+    six bits from the 52nd those that are waited for. Intel has tokens: `$3` is the token that a load takes, `$3.dst` the wait for its
+    numbers. A token that is taken again was waited for, too."""
     most, under_way = 0, []
     for _, op, rest in items:
         if name.startswith("gfx"):
@@ -498,8 +503,8 @@ def is_load(name, op, rest):
     return is_send(op) and send_kind(op, rest) == "vmem" and not op.endswith("gtwy") and bytes_of(name, op, rest, 1) > 0
 
 
-# Per chip: registers of 32 bits for each lane that all hardware threads of a SIMD unit share, the unit in which they are handed out,
-# the most threads, the SIMD units that share the local memory, its bytes, and lanes of a thread. Sources as in bench/gpu_model.py;
+# Per chip: 32-bit registers for each lane that all hardware threads of a SIMD unit share, the unit in which they are allocated, and the
+# most threads. Then the SIMD units that share the local memory, its bytes, and lanes of a thread. Sources as in bench/gpu_model.py;
 # NVIDIA: compute capabilities.
 UNITS = {
     "gfx906": (256, 4, 10, 4, 64 << 10, 64), "gfx1030": (1024, 16, 16, 2, 64 << 10, 32), "gfx1100": (1536, 24, 16, 2, 64 << 10, 32),
@@ -519,8 +524,8 @@ def occupancy(name, have, group):
 
 
 def measure_products(target, file, kernel, options, products):
-    """As measure(), for a kernel whose loop goes through two products (product_block's arguments after the items): fma is the share of the
-    products' multiply-adds alone among all arithmetic of a turn, local_per_fma all of a turn's bytes for each of them."""
+    """As measure(), for a kernel whose loop goes through two products (product_block's arguments after the items). fma is the share of the
+    products' multiply-adds alone among all arithmetic of a turn; local_per_fma is all bytes of a turn for each of them."""
     code, out = listing(target, file, kernel, options)
     name = chip(target)
     turn = product_block(name, parse(name, code), *products)
@@ -548,12 +553,20 @@ def measure_products(target, file, kernel, options, products):
     return out
 
 
-def measure(target, file, kernel, options):
-    """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that
-    is issued; of halves, two for what a multiply-add of floats takes, so up to 2), counts by pipe; where there are any: loads (from global
-    memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most of them between two waits); where the
-    listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
-    code, out = listing(target, file, kernel, options)
+def measure(target, file, kernel, options, edit=None):
+    """Returns spill, registers, local (bytes) and lanes, and these figures of the hot loop:
+
+    fma: the share of multiply-adds in the arithmetic pipe, on NVIDIA among all issued instructions. Half-precision ones count twice, up to
+    2.
+
+    counts: instructions by pipe.
+
+    loads, wide_loads, flight: global loads in the loop, the share of them with 16 bytes for each lane, and the most of them between two
+    waits.
+
+    wide, local_per_fma: the share of local-memory reads that are 128 bits, and bytes of local memory per multiply-add, where the listing
+    shows them."""
+    code, out = listing(target, file, kernel, options, edit)
     name = chip(target)
     loop = hot_loop(name, parse(name, code))
     if not loop:

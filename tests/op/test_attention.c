@@ -480,7 +480,7 @@ static void test_refusals(void **state)
             continue;
         snprintf(text, sizeof text, "attention=%s", table->engines[i].name);
         clf_context *other = engine_context(text);
-        CHECK_FAILS(clfi_attention(other, &good), CLF_UNSUPPORTED, "keeps less precision than is asked for");
+        CHECK_FAILS(clfi_attention(other, &good), CLF_UNSUPPORTED, "its precision is lower than requested");
         clf_context_destroy(other);
     }
     free_data(&a);

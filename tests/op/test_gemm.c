@@ -259,7 +259,7 @@ static void test_broken_calls(void **state)
     clf_context_destroy(other);
     other = engine_context("gemm=tiled_half");
     CHECK_OK(clf_tensor_create(other, CLF_F32, 2, (int64_t[]){2, 2}, &here));
-    CHECK_FAILS(clf_gemm(other, here, here, NULL, here), CLF_UNSUPPORTED, "keeps less precision than is asked for");
+    CHECK_FAILS(clf_gemm(other, here, here, NULL, here), CLF_UNSUPPORTED, "its precision is lower than requested");
     clf_tensor_destroy(here);
     clf_context_destroy(other);
     clf_tensor_destroy(a);

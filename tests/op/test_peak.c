@@ -189,7 +189,7 @@ static void wrong_kernels(void **state)
         {"arithmetic/fp32", "peak_multiply_add.cl", "i < pairs", "i < pairs - 8"},
         {"arithmetic/fp32", "peak_multiply_add.cl", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR PAIR", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR"},
         {"arithmetic/bf16", "peak_bf16_dot.cl", "EACH(FIRST) EACH(SECOND)", "EACH(FIRST) EACH(FIRST)"},
-        {"arithmetic/matrix", "peak_matrix.cl", "round < rounds", "round < rounds - 1"},
+        {"arithmetic/matrix", "matrix_rate.cl", "round < rounds", "round < rounds - 1"},
         {"arithmetic/int8-dot", "peak_integer_dot.cl", "i < steps", "i < steps - 4"},
         {"local/read", "peak_local.cl", "d += AT(7);", "d += AT(6);"},
         {"launch/round-trip", "peak_launch.cl", "counter[0] += step", "counter[0] = step"},

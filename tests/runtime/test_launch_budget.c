@@ -166,7 +166,7 @@ static void test_variable(void **state)
         const clf_status st = clfi_budget_set(&probe, 0);
         const double wanted = cases[i].ms == -2 ? clfi_budget_default_ms(&like->device) : cases[i].ms;
         if (wanted < 0)
-            CHECK_FAILS(st, CLF_INVALID_ARGUMENT, "CLF_LAUNCH_MS: \"");
+            CHECK_FAILS(st, CLF_INVALID_ARGUMENT, "CLF_LAUNCH_MS: expected milliseconds");
         else
             CHECK(st == CLF_OK && probe.budget.limit_ns == wanted * 1e6, "CLF_LAUNCH_MS=%s: %g ns", cases[i].value, probe.budget.limit_ns);
         CHECK_OK(clfi_budget_set(&probe, 7)); /* what the caller says goes before the variable */

@@ -381,7 +381,7 @@ static void test_lost(void **state)
     if (w.graph) {
         volatile uint32_t *is_lost = (volatile uint32_t *)w.context->is_lost;
         *is_lost = 1;
-        CHECK_FAILS(clf_context_finish(w.context), CLF_DEVICE, "work-groups at once");
+        CHECK_FAILS(clf_context_finish(w.context), CLF_DEVICE, "work-groups at the same time");
         *is_lost = 0;
     }
     destroy(&w);

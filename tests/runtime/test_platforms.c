@@ -99,7 +99,7 @@ static void test_failures(void **state)
     code = -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
     CHECK_OK(clf_device_list_create(&list));
     assert_int_equal(clf_device_list_count(list), 0);
-    assert_non_null(strstr(clf_device_list_note(list, 0), "no platform is installed"));
+    assert_non_null(strstr(clf_device_list_note(list, 0), "no OpenCL platform is installed"));
     clf_device_list_destroy(list);
 }
 

@@ -20,7 +20,7 @@ typedef struct stand_in {
 } stand_in;
 
 static const stand_in stand_ins[] = {
-    {CLFI_PROBE_SUBGROUPS, "gpu/probe_row_sum.cl",
+    {CLFI_PROBE_ROW_SUMS, "gpu/probe_row_sum.cl",
      "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
      "{ float2 sum = (float2)(0.0f, 0.0f);\n"
      "  for (int i = 0; i < WG; i++) sum += x[get_group_id(0) * WG + i];\n"
@@ -79,7 +79,8 @@ static clf_context *context_with(const stand_in *of, const char *kernel, clf_pre
     params.tuned_file = temp_path(temp_root, "tuned.json", tuned);
     remove(tuned);
     CHECK_OK(clf_context_create(&params, &context));
-    context->device.caps.has_subgroups = context->device.caps.has_byte_dot = context->device.caps.has_fp16 = true;
+    context->device.caps.has_byte_dot = context->device.caps.has_fp16 = true;
+    context->device.caps.subgroup_size = 1;
     context->device.caps.is_cpu = context->device.caps.is_cpu && of->probe != CLFI_PROBE_NATIVE_EXP2;
     return context;
 }
@@ -119,6 +120,27 @@ static void test_damaged_file(void **state)
     assert_int_equal(system(command), 0);
     ask(&stand_ins[0], stand_ins[0].right, "yes", 1);
     ask(&stand_ins[0], stand_ins[0].wrong, "no: wrong numbers", 1);
+}
+
+/* A compiler that errs in one family of kernels, or at one work-group size, loses its sub-groups there alone. */
+static void test_subgroups(void **state)
+{
+    const char *wrong_at_128 = "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
+                               "{ float2 sum = (float2)(0.0f, 0.0f);\n"
+                               "  for (int i = 0; i < WG; i++) sum += x[get_group_id(0) * WG + i];\n"
+                               "  y[get_global_id(0)] = (WG == 128 ? 2.0f : 3.0f) * sum; }\n";
+    char path[TEMP_PATH_BYTES];
+    (void)state;
+    temp_file_below(temp_root, temp_path("kernels", "gpu/probe_group_sums.cl", path), "broken", 6);
+    clf_context *context = context_with(&stand_ins[0], wrong_at_128, CLF_PRECISION_HIGHEST);
+    context->device.caps.subgroup_size = 16;
+    for (int group = 16; group <= 256; group *= 2) {
+        const bool is_there = group >= 64 && group != 128 && (size_t)group <= context->device.caps.max_work_group_size;
+        const int size = clfi_probe_subgroups(context, CLFI_PROBE_ROW_SUMS, group);
+        CHECK(size == (is_there ? 16 : 0), "row sums, %d items: sub-groups of %d", group, size);
+        assert_int_equal(clfi_probe_subgroups(context, CLFI_PROBE_GROUP_SUMS, group), 0);
+    }
+    clf_context_destroy(context);
 }
 
 /* Rows that require what a device gets wrong are left out, and those that don't are not; without need nothing is asked. */
@@ -223,7 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),     cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_half_choice), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_half_choice), cmocka_unit_test(test_subgroups),    cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

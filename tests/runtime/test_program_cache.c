@@ -305,7 +305,7 @@ static void test_directories(void **state)
     assert_int_equal(symlink(path, temp_path(parent, "link", link)), 0);
     refuse(link, "link");
     temp_file(parent, "file", "", 0, link);
-    refuse(link, "exists and is no directory");
+    refuse(link, "a file of this name exists");
     if (geteuid() != 0)
         return;
     assert_int_equal(chown(path, 12345, 12345), 0);

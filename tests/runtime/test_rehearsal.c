@@ -49,7 +49,7 @@ static void check_variants(variants *v)
 {
     cl_int got[VARIANTS] = {0};
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    params.cache_dir = ""; /* what a cache has is not built */
+    params.cache_dir = ""; /* what a cache has is not supported */
     CHECK_OK(clf_context_create(&params, &v->context));
     CHECK_OK(clfi_buffer_create(v->context, sizeof got, &v->x));
     CHECK_OK(clfi_buffer_write(v->x, 0, got, sizeof got));

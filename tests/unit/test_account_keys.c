@@ -103,6 +103,9 @@ static clf_status read_all(const json_t *json)
     clf_status st = clfi_family_find(json, 0, &family);
     if (st == CLF_OK)
         st = family->read_config(json, &config);
+    uint64_t roles;
+    if (st == CLF_OK)
+        st = clfi_bias_roles(json, family->biases, &roles);
     if (st == CLF_OK)
         st = clfi_labels_read(json, &labels);
     clfi_labels_free(&labels);

@@ -170,8 +170,8 @@ static void refused_tensors(void **state)
         clf_status status;
         const char *part;
     } rows[] = {
-        {MODULE "lora_A.weight", NULL, {2, width}, {0}, CLF_FILE_F32, CLF_FORMAT, "lora_B.weight is not"},
-        {MODULE "lora_B.weight", NULL, {width, 2}, {0}, CLF_FILE_F32, CLF_FORMAT, "lora_A.weight is not"},
+        {MODULE "lora_A.weight", NULL, {2, width}, {0}, CLF_FILE_F32, CLF_FORMAT, "lora_B.weight (is the download complete?)"},
+        {MODULE "lora_B.weight", NULL, {width, 2}, {0}, CLF_FILE_F32, CLF_FORMAT, "lora_A.weight (is the download complete?)"},
         {MODULE "lora_A.weight", MODULE "lora_B.weight", {2, width + 1}, {width, 2}, CLF_FILE_F32, CLF_FORMAT, "do not fit"},
         {MODULE "lora_A.weight", MODULE "lora_B.weight", {2, width}, {width + 1, 2}, CLF_FILE_F32, CLF_FORMAT, "do not fit"},
         {MODULE "lora_A.weight", MODULE "lora_B.weight", {3, width}, {width, 3}, CLF_FILE_F32, CLF_FORMAT, "expected 2"},
@@ -221,7 +221,7 @@ static void refused_models(void **state)
     temp_file(temp_root, CLFI_ADAPTER_CONFIG, none, sizeof none - 1, path);
     CHECK_FAILS(open_adapter(temp_root), CLF_FORMAT, "base_model_name_or_path");
     temp_file(temp_root, CLFI_ADAPTER_CONFIG, nested, sizeof nested - 1, path);
-    CHECK_FAILS(open_adapter(temp_root), CLF_UNSUPPORTED, "an adapter of its own");
+    CHECK_FAILS(open_adapter(temp_root), CLF_UNSUPPORTED, "itself a model with an adapter");
 }
 
 int main(void)

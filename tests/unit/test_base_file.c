@@ -189,8 +189,8 @@ static void existence(void **state)
     CHECK_OK(clfi_file_exists("absent", &exists));
     assert_false(exists);
     assert_int_equal(symlink("absent", temp_path(temp_root, "dangling", path)), 0);
-    CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "a link that leads nowhere");
-    CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "dangling/config.json", path), &exists), CLF_IO, "a link that leads nowhere");
+    CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "a link to a file that does not exist");
+    CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "dangling/config.json", path), &exists), CLF_IO, "a file that does not exist");
     assert_int_equal(symlink("loop", temp_path(temp_root, "loop", path)), 0);
     CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "loop");
     CHECK_FAILS(clfi_directory_exists(path, &exists), CLF_IO, "loop");
@@ -298,7 +298,7 @@ static void directories(void **state)
     CHECK_OK(clfi_make_directories(path));
     assert_true(stat(path, &info) == 0 && (info.st_mode & 07777) == 0700);
     temp_file(temp_root, "a/file", "", 0, path);
-    CHECK_FAILS(clfi_make_directories(path), CLF_IO, "exists and is no directory");
+    CHECK_FAILS(clfi_make_directories(path), CLF_IO, "a file of this name exists");
     CHECK_FAILS(clfi_make_directories(temp_path(temp_root, "a/file/d", path)), CLF_IO, "a/file");
 }
 

@@ -157,7 +157,7 @@ static void hwmon_power_only(void **state)
     (void)state;
     put("class/hwmon/hwmon0/name", "amdgpu\n");
     put("class/hwmon/hwmon0/power1_average", "15000000\n");
-    check_none(&gpu, "none.so", "count no energy");
+    check_none(&gpu, "none.so", "do not count energy");
 }
 
 static void nvml(void **state)

@@ -138,15 +138,15 @@ MAKE(eps_nan, wrong_epsilon(f, "gemma", "layer_norm_rms_epsilon", NAN))
 MAKE(eps_negative, wrong_epsilon(f, "phi3", "layer_norm_rms_epsilon", -1e-5f))
 MAKE(eps_infinite, wrong_epsilon(f, "qwen3", "layer_norm_rms_epsilon", INFINITY))
 
-/* Networks that are not built are refused by what makes them so. */
+/* Networks that are not supported are refused by what makes them so. */
 static void refused_configurations(void **state)
 {
     static const broken_file rows[] = {
         ROW(not_causal, CLF_UNSUPPORTED, "llama.attention.causal is 0: expected 1"),
         ROW(logit_scale, CLF_UNSUPPORTED, "llama.logit_scale is 0.25"),
         ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
-        ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
-        ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
+        ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected only with yarn or longrope"),
+        ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected one number, or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
         ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),
         ROW(other_heads, CLF_UNSUPPORTED, "gemma3.attention.key_length_swa is 8: expected gemma3.attention.key_length, 4"),

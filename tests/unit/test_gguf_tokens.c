@@ -168,7 +168,7 @@ static void names(void **state)
     free_difficult_texts(texts);
 }
 
-/* Names that llama.cpp knows and whose cut is not built: refused, never cut as another. */
+/* Names that llama.cpp knows and whose cut is not supported: refused, never cut as another. */
 static void refused_names(void **state)
 {
     static const char *const refused[] = {

@@ -445,9 +445,9 @@ static void writer_errors(void **state)
     CHECK_FAILS(clfi_npy_write(path, CLF_FILE_F32, -1, dim, &value), CLF_INVALID_ARGUMENT, "found -1");
     CHECK_FAILS(clfi_npy_write(path, CLF_FILE_F32, 1, negative, &value), CLF_INVALID_ARGUMENT, "negative dimension");
     CHECK_FAILS(clfi_npy_writer_open(path, CLF_FILE_F32, 64, dim, &writer), CLF_INVALID_ARGUMENT, "found 64");
-    CHECK_FAILS(clfi_npy_writer_open(path, CLF_FILE_F32, 1, large, &writer), CLF_INVALID_ARGUMENT, "does not fit");
+    CHECK_FAILS(clfi_npy_writer_open(path, CLF_FILE_F32, 1, large, &writer), CLF_INVALID_ARGUMENT, "too large");
     CHECK_OK(clfi_npy_writer_open(path, CLF_FILE_F32, 1, dim, &writer));
-    CHECK_FAILS(clfi_npy_writer_append(writer, &value, SIZE_MAX / 2), CLF_INVALID_ARGUMENT, "more rows do not fit");
+    CHECK_FAILS(clfi_npy_writer_append(writer, &value, SIZE_MAX / 2), CLF_INVALID_ARGUMENT, "more rows make the shape too large");
     clfi_npy_writer_abandon(writer);
     assert_int_equal(temp_directory_entries(directory), 0);
     temp_path(directory, "no/such.npy", path);

@@ -94,7 +94,7 @@ static const broken_file broken[] = {
     FILE_OF("dtype_lower_case", W("\"f32\"", "[1]", "[0,4]"), 4, "found \"f32\""),
     FILE_OF("dtype_number", W("32", "[1]", "[0,4]"), 4, "\"dtype\": expected string, found integer 32"),
     FILE_OF("dtype_nul", W("\"F32\\u0000\"", "[1]", "[0,4]"), 4, "string without U+0000"),
-    FILE_UNSUPPORTED("dtype_half_byte", W("\"F4\"", "[2]", "[0,1]"), 1, "dtype F4: elements of less than a byte"),
+    FILE_UNSUPPORTED("dtype_half_byte", W("\"F4\"", "[2]", "[0,1]"), 1, "dtype F4: elements smaller than a byte"),
     /* shape */
     FILE_OF("shape_number", W("\"F32\"", "1", "[0,4]"), 4, "\"shape\": expected array, found integer 1"),
     FILE_OF("shape_string", W("\"F32\"", "[\"1\"]", "[0,4]"), 4, "\"shape\"[0]: expected integer from 0, found string \"1\""),
@@ -228,7 +228,7 @@ static void missing_files(void **state)
     CHECK_FAILS(clfi_safetensors_open(directory, &file), CLF_IO, directory);
     CHECK_FAILS(clfi_safetensors_open_directory(directory, &file), CLF_NOT_FOUND, "expected model.safetensors or");
     temp_file(directory, "pytorch_model.bin", "PK", 2, path);
-    CHECK_FAILS(clfi_safetensors_open_directory(directory, &file), CLF_NOT_FOUND, "found pytorch_model.bin and no model.safetensors");
+    CHECK_FAILS(clfi_safetensors_open_directory(directory, &file), CLF_NOT_FOUND, "found pytorch_model.bin without model.safetensors");
     assert_non_null(strstr(clf_last_error(), "torch.load(f, map_location='cpu', weights_only=True).items()}, 'model.safetensors')"));
     temp_file(directory, "empty", "", 0, path);
     CHECK_FAILS(clfi_safetensors_open(path, &file), CLF_FORMAT, "found a file of 0");
@@ -379,7 +379,7 @@ static void broken_indexes(void **state)
         {"{\"weight_map\":{\"w\":\"model.safetensors.index.json\"}}", CLF_FORMAT, "model.safetensors.index.json"},
         {"{\"weight_map\":{\"w\":\"none.safetensors\"}}", CLF_NOT_FOUND, "none.safetensors"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"x\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"x\" in"},
-        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"v\":\"two.safetensors\"}}", CLF_FORMAT, "tensor \"w\" comes twice"},
+        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"v\":\"two.safetensors\"}}", CLF_FORMAT, "tensor \"w\" occurs twice"},
         {"{\"weight_map\":{\"w\":\"three.safetensors\",\"u\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"w\" in"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"u\":\"broken.safetensors\"}}", CLF_FORMAT,
          "broken.safetensors: expected a header size"},

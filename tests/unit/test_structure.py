@@ -8,12 +8,14 @@
 - Only host/process starts processes and waits for them.
 - No two structs, unions or enums have one name, also where each is a source file's own.
 - No line is longer than .clang-format's ColumnLimit, be it of a source, a script or a file of CMake's.
-- No comment begins with a fragment, and no sentence of a comment has more than 35 words.
+- No comment and no message begins with a fragment.
+- No sentence of a comment, a docstring, a Markdown file or a manual page has more than 35 words.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too, peak/
   also gpu/.
 
 test_structure.py PROJECT BUILD
 """
+import ast
 import os
 import re
 import subprocess
@@ -195,16 +197,26 @@ def name_faults(root):
     return ["%s: is the name of a type in %s" % (name, " and ".join(paths)) for name, paths in sorted(places.items()) if len(paths) > 1]
 
 
+FOLDERS = ("host", "include", "cl", "tests", "bench")
+# Files whose comments begin with #.
+SHELL = (".py", ".sh", ".bash", ".awk", ".cmake", "CMakeLists.txt")
 # Words with which a fragment begins, whose subject comes late or never.
 FRAGMENT = re.compile(r'(?:/\* |(?<!\\)"|^ *# )(Of|What|So many|Such an?|That|Where|Whose) [a-z]')
+# The same at the beginning of a message, which begins in lower case, perhaps behind the name that it is about.
+MESSAGE_FRAGMENT = re.compile(r'\S *(?<!\\)"(?:clformer: )?(?:%s: )*(of|what|so many|such an?|that|where|whose) \w+ \w+ \w+')
 
 
 def fragment_faults(root):
     """Comments, and texts of messages, that begin with a fragment."""
-    ends = (".c", ".h", ".cl", ".py")
-    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, ends)]
-    return ["%s:%d: begins with \"%s\" instead of its subject" % (path, number, FRAGMENT.search(line)[1]) for path in paths
-            for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if FRAGMENT.search(line)]
+    faults = []
+    for path in [path for folder in FOLDERS for path in files_below(root, folder, (".c", ".h", ".cl") + SHELL)] + list(SCRIPTS):
+        is_program = path.startswith("host/") and path.endswith((".c", ".h"))
+        for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1):
+            is_text = path.endswith((".c", ".h", ".cl", ".py")) or line.lstrip().startswith("#")
+            found = is_text and FRAGMENT.search(line) or is_program and MESSAGE_FRAGMENT.search(line)
+            if found:
+                faults.append("%s:%d: begins with \"%s\" instead of its subject" % (path, number, found[1]))
+    return faults
 
 
 COMMENT = re.compile(r'/\*(.*?)\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -229,16 +241,58 @@ def sentences(comment):
         yield from re.split(r"(?<=[.?!])\s+", " ".join(run))
 
 
+def c_texts(text):
+    for match in COMMENT.finditer(text):
+        if match[1]:
+            yield match.start(), match[1]
+
+
+def shell_texts(text):
+    for match in re.finditer(r"(?:^[ \t]*#(?!!).*\n)+", text, re.M):
+        yield match.start(), re.sub(r"^[ \t]*# ?", "", match[0], flags=re.M)
+
+
+def python_texts(text):
+    yield from shell_texts(text)
+    lines = [0] + [match.end() for match in re.finditer("\n", text)]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            yield lines[node.body[0].lineno - 1], ast.get_docstring(node)
+
+
+def markdown_texts(text):
+    """Paragraphs and items without code, tables and headings; a code span counts as one word."""
+    text = re.sub(r"^ *```.*?^ *```", lambda code: "\n" * code[0].count("\n"), text, flags=re.S | re.M)
+    for match in re.finditer(r"(?:^(?!    |[#|<]).*\S.*\n?)+", text, re.M):
+        for item in re.finditer(r"(?:^(?:[-*]|\d+\.) |\A)(?s:.*?)(?=^(?:[-*]|\d+\.) |\Z)", match[0], re.M):
+            prose = re.sub(r"`[^`]*`", "code", re.sub(r"^(?:[-*]|\d+\.) ", "", item[0]))
+            yield match.start() + item.start(), "\n".join(line.strip() for line in prose.split("\n"))
+
+
+def manual_texts(text):
+    """Paragraphs of a manual page without examples and the heads of its lists."""
+    text = re.sub(r"^\.(EX|nf)\n.*?^\.(EE|fi)\n", lambda example: "\n" * example[0].count("\n"), text, flags=re.S | re.M)
+    text = re.sub(r"^\.TP\n.*\n", "\n\n", text, flags=re.M)
+    for match in re.finditer(r"(?:^(?!\.(?:SH|SS|PP|TP|IP|TH|\\\")).+\n)+", text, re.M):
+        yield match.start(), re.sub(r'^\.[A-Z]+ |(?:"? ?, ?"?(?= |$))', " ", match[0].replace('" ', " ").replace(' "', " "), flags=re.M)
+
+
+TEXTS = {(".c", ".h", ".cl"): c_texts, (".py",): python_texts, SHELL[1:]: shell_texts, (".md",): markdown_texts, (".1", ".7"): manual_texts}
+
+
 def sentence_faults(root):
-    """Sentences of comments that have too many words."""
-    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    """Sentences of comments and documents that have too many words."""
     faults = []
-    for path in paths:
-        text = read(os.path.join(root, path))
-        for match in COMMENT.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
-            faults += ["%s:%d: a sentence of %d words, at most %d: %s ..." % (path, line, len(words), SENTENCE_WORDS, " ".join(words[:8]))
-                       for words in (sentence.split() for sentence in sentences(match[1] or "")) if len(words) > SENTENCE_WORDS]
+    for ends, texts in TEXTS.items():
+        paths = [path for folder in FOLDERS for path in files_below(root, folder, ends)]
+        paths += {shell_texts: list(SCRIPTS), markdown_texts: ["README.md"]}.get(texts, [])
+        for path in paths:
+            text = read(os.path.join(root, path))
+            for start, part in texts(text):
+                line = text.count("\n", 0, start) + 1
+                where = "%s:%d: a sentence of %%d words, at most %d: %%s ..." % (path, line, SENTENCE_WORDS)
+                faults += [where % (len(words), " ".join(words[:8]))
+                           for words in (sentence.split() for sentence in sentences(part)) if len(words) > SENTENCE_WORDS]
     return faults
 
 
@@ -249,9 +303,15 @@ def check_the_checks():
     assert found == [["a/x", "a/x_y"], ["a/z", "b/q", "b/r"]], found
     assert all(FRAGMENT.search("%sOf a row: its sum." % start) for start in ("/* ", '"', '"""', "    # "))
     assert not FRAGMENT.search("/* Offset of a row. */")
+    assert MESSAGE_FRAGMENT.search('("%s: of so many rows') and not MESSAGE_FRAGMENT.search('    "of so many rows')
     long = " ".join(["word"] * 20) + "\n * " + " ".join(["word"] * 16) + ". Short one."
     assert [len(sentence.split()) for sentence in sentences(" " + long)] == [36, 2]
     assert list(sentences(" A table:\n *   one  1\n *   two  2\n * Its end.")) == ["A table:", "", "Its end."]
+    assert [text for _, text in python_texts('"""One."""\nX = """no"""\n# Two.\n')] == ["Two.\n", "One."]
+    assert [text for _, text in markdown_texts("# No\n\nOne `a b`.\n\n    no\n\n- Two\n  more.\n- Three.\n")] == \
+        ["One code.\n", "Two\nmore.\n", "Three.\n"]
+    page = ".SH NO\nOne\n.B two\n.EX\nno\n.EE\n.TP\nno\nThree.\n"
+    assert [text.split() for _, text in manual_texts(page)] == [["One", "two"], ["Three."]]
     assert is_header_with_parts(found[0]) and not is_header_with_parts(found[1])
 
 

@@ -184,7 +184,7 @@ static void versions(void **state)
     json_decref(row);
 }
 
-/* Classes whose own way is not built are refused, for files of transformers 5 alone; a tokenizer.json that lies alone is taken as it is. */
+/* Classes whose pipeline is not supported are refused, for files of transformers 5 alone. A lone tokenizer.json is accepted. */
 static void refused(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void refused(void **state)
     for (size_t i = 0; i < json_array_size(missing); i++) {
         row = row_of("gpt2", json_string_value(json_array_get(missing, i)));
         make(folder, row, "5.1.0");
-        CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_UNSUPPORTED, "cuts texts in its own way, which is not built");
+        CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_UNSUPPORTED, "cuts texts in its own way, which is not supported");
         make(folder, row, "4.1.0");
         check_pipeline(folder, "");
         json_decref(row);

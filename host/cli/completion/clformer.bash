@@ -25,7 +25,7 @@ _clformer()
         return
     fi
     help=$("$program" "${command[@]}" --help 2>/dev/null)
-    # What the option before takes: nothing, one of some words, or else a file.
+    # The value that the previous option takes: none, one of some words, or else a file.
     value= option=
     while IFS= read -r line; do
         if [[ $line =~ $row && ($before == "${BASH_REMATCH[2]}" || "$before, " == "${BASH_REMATCH[1]}") ]]; then

@@ -119,8 +119,8 @@ def optimizers(model, args):
 class Run:
     """State of one training run; its random numbers depend on seed and epoch only, so that it resumes exactly.
 
-    Each thread runs forward and backward for its share of a batch on a replica of the model that has the same weights
-    but its own gradients: threads meet once per step, not in each operation, which a busy machine forgives.
+    Each thread runs forward and backward for its share of a batch. Its replica of the model has the same weights but its own gradients, so
+    that threads meet once per step, not in each operation.
     """
 
     def __init__(self, args, words):

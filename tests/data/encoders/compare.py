@@ -7,8 +7,9 @@ Usage: compare.py PROGRAM [--seed N] [CASE ...]     (needs torch, transformers, 
 
 A case is a model's folder, such as families/mpnet; the texts are drawn from the seed. Both sides open the same directory (but for the keys
 of Nomic BERT's authors): the program runs `embed`, `rerank` and `classify` on the device that CLF_DEVICE names, the others compute in
-float64. Compared are embeddings by the directory's own modules, with prompts, fewer dimensions and normalisation; by every pooling; bytes
-and bits with ranges and without; CrossEncoder's scores and their order; logits, and the pipeline's scores by each problem_type. A line for
+float64. Embeddings are compared by the directory's own modules, with prompts, fewer dimensions and normalisation, and by every pooling. So
+are bytes and bits with ranges and without, CrossEncoder's scores and their order, logits, and the pipeline's scores by each problem_type. A
+line for
 each tells the worst relative error, of a vector's length or of the largest logit, or how many bytes differ from those of the exact
 embedding. An error above 1e-5 is a failure, and so is a byte that no embedding so near can have: exit status 1."""
 import argparse

@@ -5,11 +5,11 @@
 Usage: make_golden.py [FAMILY ...]                 (needs torch, transformers, tokenizers; writes beside itself)
        make_golden.py --classifiers [FAMILY ...]   (into ../classifiers)
 
-Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json: texts, and the means of their tokens' last
-hidden states; attention weights of
-layer 1 for the last text. Classifiers have one layer and a head, and their golden.json the logits of texts and pairs, computed in one
-padded batch, the scores that transformers' pipeline gives them by problem_type, and, of one label, those of sentence-transformers'
-CrossEncoder for the pairs (which that needs). Sizes are odd, so that nothing fits by chance."""
+Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json: texts, the means of their tokens' last hidden
+states, and the attention weights of layer 1 for the last text. Classifiers have one layer and a head. Their golden.json has the logits of
+texts and pairs, computed in one padded batch, and the scores that transformers' pipeline gives them by problem_type. With one label it also
+has the scores of sentence-transformers' CrossEncoder for the pairs, which needs that package. Sizes are odd, so that nothing fits by
+chance."""
 import json
 import os
 import sys

@@ -4,9 +4,9 @@
 
 Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, gguf; writes beside itself)
 
-Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json; llama has model.gguf too, llama_blocks that
-alone, of all kinds of blocks: texts with the logits after their last tokens and the tokens that follow where the largest logit is taken,
-and the perplexity of a longer text in windows. Sizes are odd, so that nothing fits by chance; positions are tried beyond windows and beyond
+Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json. llama has model.gguf too; llama_blocks has only
+model.gguf, with all kinds of blocks. golden.json has texts with the logits after their last tokens, the tokens that follow greedily, and
+the perplexity of a longer text in windows. Sizes are odd, so that nothing fits by chance; positions are tried beyond windows and beyond
 what scaled rotations were trained for."""
 import json
 import math

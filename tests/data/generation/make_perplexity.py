@@ -5,9 +5,8 @@
 usage: make_perplexity.py MODEL.gguf PROGRAM    (SmolLM2-135M-Instruct.Q4_1.gguf, build/clformer for the token ids; needs gguf, numpy)
 
 The text is the beginning of TEXTS, one behind the other. Its tokens are one window: all but the first are predicted. Weights are the
-numbers that the file's blocks stand for (d * q + m, exact in float32 there); everything after that is float64: Llama's layers with
-norms of the root of the mean square, rotary pairs (2i, 2i + 1) as the file's rows have them, heads that share keys and values, SwiGLU,
-a tied head."""
+numbers that the file's blocks stand for (d * q + m, exact in float32 there). Everything after that is float64: Llama's layers with RMS
+norms, rotary pairs (2i, 2i + 1) as the file's rows have them, grouped-query attention, SwiGLU, and a tied head."""
 import hashlib
 import json
 import os

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes the golden .npy files beside this script with NumPy itself.
 
-Element i in C order is i for unsigned types, i - 5 for signed ones, (i - 5) * 0.75 for floats and i % 3 == 0 for booleans, so that a
-reader can be checked without a second copy of the numbers. refused_* hold what the reader must name and refuse.
+Element i in C order is i for unsigned types, i - 5 for signed ones, (i - 5) * 0.75 for floats and i % 3 == 0 for booleans. So a reader can
+be checked without a second copy of the numbers. refused_* hold what the reader must name and refuse.
 Usage: python3 make_npy.py  (NumPy 2.x)
 """
 import pathlib

@@ -4,9 +4,9 @@
 
 Usage: make_golden.py     (needs torch, transformers, tokenizers, sentence-transformers; writes beside itself)
 
-The encoder is the tiny DistilBERT of ../families, or a decoder that makes embeddings, which is then in the case's folder; each case is a
-folder of what stands beside it (modules.json, the modules' folders, config_sentence_transformers.json) and a golden.json of calls and their
-embeddings, and what quantize_embeddings makes of those."""
+The encoder is the tiny DistilBERT of ../families, or a decoder that makes embeddings, which is then in the case's folder. Each case is a
+folder with the other files (modules.json, the modules' folders, config_sentence_transformers.json) and golden.json. That has calls, their
+embeddings, and the output of quantize_embeddings for these."""
 import contextlib
 import json
 import os

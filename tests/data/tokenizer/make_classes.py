@@ -5,8 +5,8 @@
 Usage: make_classes.py         (needs: Python 3.11, pip install transformers==5.24.0 tokenizers)
 
 The first line has the texts and a pair. Each of the others is one directory: the family whose tokenizer.json it has, the parts of it that
-are replaced, tokenizer_config.json and config.json; then the class that was taken, for each text its ids, the ids of the pair and what the
-ids of the texts are decoded to, or "error" where transformers itself fails. A text in which a class would give a token an id behind the
+are replaced, tokenizer_config.json and config.json. Then come the class that was taken, the ids of each text and of the pair, and the texts
+that the ids are decoded to. It is "error" where transformers itself fails. A text in which a class would give a token an id behind the
 vocabulary, for which no model has a row, has null.
 """
 import json

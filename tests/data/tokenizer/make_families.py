@@ -264,8 +264,9 @@ def encode(judge, strings, n):
 
 
 def sum_of(judge, strings, n):
-    """CRC-32 of, for each token: id, type id, 1 if the post-processor added it, start and end in characters (32 bits little-endian
-    each); then the text that the ids decode to and 0xff, and the same without special tokens. Each eighth string is encoded as a pair
+    """The CRC-32 of an encoding. Its bytes are, for each token, five 32-bit little-endian numbers: id, type id, 1 if the post-processor
+    added it, start and end in characters. Then follow the text that the ids decode to, 0xff, and the same text without special tokens. Each
+    eighth string is encoded as a pair
     with the next one."""
     e = encode(judge, strings, n)
     data = b"".join(struct.pack("<iiiii", i, y, s, *o) for i, y, s, o in zip(e.ids, e.type_ids, e.special_tokens_mask, e.offsets))

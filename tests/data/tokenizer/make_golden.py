@@ -105,10 +105,11 @@ def write_golden(name, tokenizer, vocab, texts, pairs, smallest=3):
 
 
 def sweep(judge):
-    """CRC-32 over the code points of each block of 256, surrogates left out. For each code point these bytes, each text as UTF-8 and ended
-    by 0xff: its normal form under the model's settings; under cleaning alone, ideograph spacing alone, lower-casing alone; the accent-free
-    form of x U+302E . U+1D165 U+1B44 with the code point in place of the dot (its decomposition and its combining class); the words
-    of a.b, each ended by 0xfe; the ids of a.b and of the code point alone, 32 bits little-endian, without special tokens."""
+    """CRC-32 over the code points of each block of 256, surrogates left out. For each code point these bytes follow, each text as UTF-8 and
+    ended by 0xff. First comes its normal form under the model's settings, then under cleaning alone, ideograph spacing alone, and
+    lower-casing alone. Then comes the accent-free form of x U+302E . U+1D165 U+1B44 with the code point in place of the dot, which shows
+    its decomposition and its combining class. Then come the words of a.b, each ended by 0xfe. Last are the ids of a.b and of the code point
+    alone, 32 bits little-endian, without special tokens."""
     off = dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
 
     def bert(**flags):

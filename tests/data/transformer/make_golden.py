@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """golden.safetensors: torch.nn.Transformer in float64 with random float32 weights, for tests of the name map and the forward pass.
 
-For each case c (pre_relu, pre_gelu, post_relu, post_gelu): c.<name of the state dict>, and c.source, c.target, c.memory,
-c.features ([N,L,C]) with the padding mask `padding` (u8 [N,S], 0 = padded) on the sources and a causal mask on the targets. Needs
+Each case c (pre_relu, pre_gelu, post_relu, post_gelu) has c.<name of the state dict>, and c.source, c.target, c.memory, c.features
+([N,L,C]). The padding mask `padding` (u8 [N,S], 0 = padded) applies to the sources and a causal mask to the targets. Needs
 PyPI's torch and safetensors."""
 import os
 

@@ -3,9 +3,9 @@
 """bart/, marian/, marian_separate/ and huggingface.safetensors: BartForConditionalGeneration and MarianMTModel with random float32
 weights, as save_pretrained writes them, and what they compute in float64.
 
-For each directory d: d.source and d.target (i32 [N,S] and [N,T]), d.memory, d.features ([N,L,C]) and d.logits ([N,T,V]) in
-float64, with the padding mask `padding` (u8 [N,S], 0 = padded) on the sources and a causal mask on the targets; bart_scaled:
-bart's weights with scale_embedding true. marian_separate has a vocabulary for each side, the others share one. Needs PyPI's torch,
+Each directory d has d.source and d.target (i32 [N,S] and [N,T]), and d.memory, d.features ([N,L,C]) and d.logits ([N,T,V]) in float64. The
+padding mask `padding` (u8 [N,S], 0 = padded) applies to the sources and a causal mask to the targets. bart_scaled has bart's weights with
+scale_embedding true. marian_separate has a vocabulary for each side, the others share one. Needs PyPI's torch,
 transformers and safetensors."""
 import os
 

@@ -4,9 +4,9 @@
 
 Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, sentencepiece; writes beside itself)
 
-Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits
-of the first token of their text and the tokens that are chosen where the largest logit is taken; some have beams.json, what beam searches
-find. Sources go beyond the buckets of distances."""
+Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json. That has sources with
+the logits of the first token of their text, and the tokens of greedy decoding. Some folders have beams.json, the results of beam searches.
+Sources go beyond the buckets of distances."""
 import contextlib
 import json
 import math

@@ -16,7 +16,7 @@
 /* x [LINES, 16]: the rows of the blocks A_i, then the columns of the blocks B_j. out [waves, 16, 16], wave w:
  * sum over i, j of (A_i B_j rounds + (w & mask)). */
 __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void peak_matrix(__global const float *restrict x, int mask, int rounds, __global float *restrict out)
+void matrix_rate(__global const float *restrict x, int mask, int rounds, __global float *restrict out)
 {
     __local uint4 words[LINES / 16 * BLOCK / 4];
     __local uint *const blocks = (__local uint *)words;
