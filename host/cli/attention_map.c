@@ -38,7 +38,7 @@ static clf_status encode(const clf_model *model, const char *text, size_t max_to
     if (encoding->length == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: the text has no tokens");
     if (encoding->truncated)
-        fprintf(stderr, "clformer: the text was cut at %zu %s\n", limit, clfi_plural(limit, "token", "tokens"));
+        fprintf(stderr, "clformer: the text was longer than %zu %s and cut there\n", limit, clfi_plural(limit, "token", "tokens"));
     return CLF_OK;
 }
 

@@ -323,7 +323,7 @@ static clf_status check_beginning(const cli_part *part)
     bool is_own;
     CLF_TRY(clfi_file_begins(part->descriptor, part->path, "{\"schema\":\"clformer-part\"", &is_own));
     if (!is_own)
-        CLF_FAIL(CLF_FORMAT, "%s: not made by clformer, so it is not replaced (move it, or choose another place)", part->path);
+        CLF_FAIL(CLF_FORMAT, "%s: not a part file of clformer, so it is not replaced (move it, or choose another place)", part->path);
     return CLF_OK;
 }
 

@@ -123,7 +123,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
-        CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: expected a head with 1 label, found %zu", session->reranker_directory, labels);
+        CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
     if (session->model->has_weights) {
         CLF_TRY(clf_session_create(session->model, NULL, &session->work));
         session->scoring = session->work;

@@ -62,7 +62,7 @@ clf_status clfi_generation_encode(const clf_model *model, const clf_generate_par
     encode.ignore_special = params->ignore_special;
     CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
     if (out->length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "expected one token or more, found none");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
     if (params->long_texts)
         *params->long_texts += out->length > (size_t)model->info.max_tokens;
     return CLF_OK;

@@ -40,7 +40,7 @@ static clf_status check_ids(const clf_request *r, const clf_prompt *prompt)
     const clf_network_config *config = &r->session->model->network->config;
     const int64_t vocabulary = has_source(r) ? config->source.vocabulary : config->target.vocabulary;
     if (prompt->id_count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "expected one token or more, found none");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
     for (size_t i = 0; i < prompt->id_count; i++)
         if (prompt->ids[i] < 0 || prompt->ids[i] >= vocabulary)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "token %d is outside 0..%lld", prompt->ids[i], (long long)vocabulary - 1);

@@ -67,7 +67,7 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
                         : room && room < positions ? room - 1
                                                     : positions - 1;
     if (count == 0)
-        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: expected one token or more, found none", field);
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
     if (count > most)
         return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens: expected fewer than the context of %zu", field, count,
                           most + !has_source);

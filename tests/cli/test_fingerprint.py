@@ -219,7 +219,7 @@ with tempfile.TemporaryDirectory() as work:
     change(beside, schema="else")
     expect("another schema", run("search", model, "--corpus", corpus, "two"), 1, "c.npy.json", '"else"')
     os.remove(beside)
-    expect("no fingerprint", run("search", model, "--corpus", corpus, "two"), 0, "c.npy has no fingerprint")
+    expect("no fingerprint", run("search", model, "--corpus", corpus, "two"), 0, "c.npy.json is missing")
     expect("verify without fingerprint", run("verify", corpus, "--model", model), 1, "has no fingerprint")
 
     # Through links the fingerprint goes beside the file itself, where it is found by every name; links beside links are found, too.
@@ -234,7 +234,7 @@ with tempfile.TemporaryDirectory() as work:
         fail("embed through a link left", {path: os.listdir(path) for path in folders_of.values()})
     for name in (target, link):
         expect(f"verify {name}", run("verify", name, "--model", model), 0)
-        if "has no fingerprint" in run("search", model, "--corpus", name, "two").stderr:
+        if ".npy.json is missing" in run("search", model, "--corpus", name, "two").stderr:
             fail("search finds no fingerprint of", name)
     os.rename(target + ".json", link + ".json")
     expect("verify by a fingerprint beside the link", run("verify", link, "--model", model), 0)
