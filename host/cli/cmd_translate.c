@@ -9,7 +9,7 @@ static clf_status open_translator(cli_session *session, const char *model)
 {
     CLF_TRY(cli_session_open_model(session, model));
     if (!session->model->network->config.decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected an encoder-decoder, such as t5, bart or marian",
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" has no encoder: expected an encoder-decoder, such as t5, bart or marian",
                  session->model->family->model_type);
     return CLF_OK;
 }
