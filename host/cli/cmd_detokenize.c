@@ -25,7 +25,7 @@ static clf_status add_id(long long id, const clf_tokenizer *tokenizer, cli_ids *
 {
     const size_t size = clf_tokenizer_vocabulary_size(tokenizer);
     if (id < 0 || (uint64_t)id >= size || !clf_tokenizer_token(tokenizer, (int32_t)id))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "unknown token id %lld: the vocabulary's ids go up to %zu", id, size - 1);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "token id %lld is unknown: the vocabulary's ids go up to %zu", id, size - 1);
     CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "token ids"));
     list->ids[list->count++] = (int32_t)id;
     return CLF_OK;

@@ -14,7 +14,8 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
 {
     const clf_sentence_head *head = &model->sentence;
     if (!(model->tasks & CLF_TASK_EMBED))
-        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text and has no encoder: expected an embedding model", model->info.architecture);
+        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text and has no encoder: expected an embedding model",
+                 model->info.architecture);
     choice->skipped = 0;
     choice->pooling_count = head->config.pooling_count;
     for (size_t i = 0; i < choice->pooling_count; i++)

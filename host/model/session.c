@@ -104,7 +104,8 @@ clf_status clfi_session_pack(clf_session *session, const clf_sequences *s, clf_t
 {
     CLF_TRY(clfi_session_refresh(session));
     if (!(session->model->tasks & CLF_TASK_EMBED))
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" generates text and has no encoder: expected an embedding model", session->model->family->model_type);
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" generates text and has no encoder: expected an embedding model",
+                 session->model->family->model_type);
     if (s->count == 0 || s->count >= INT32_MAX)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu sequences: expected 1 to 2^31-2", s->count);
     return clfi_pack_sequences(&session->packer, "sequence", &session->model->network->config.source, s->ids, s->type_ids, s->offsets,
