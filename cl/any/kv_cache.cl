@@ -3,6 +3,7 @@
  * items-th PIECE of a token's heads: a vector of WIDTH elements, or a block (IS_Q8). D is a multiple of it. */
 #include "vector.cl"
 #include "cache_q8.cl"
+#include "half_bits.cl"
 #include "item.cl"
 
 #if !defined(LOAD_FROM) || !defined(STORE_TO) || !defined(IS_Q8)
@@ -20,11 +21,10 @@ typedef struct head_layout {
 #define ROW CACHE_ROW_Q8(size)
 
 /* The least half that is at least x, of 0 <= x <= 65504. */
-inline ushort half_from_above(float x)
+inline uint half_from_above(float x)
 {
-    ushort bits;
-    vstore_half_rte(x, 0, (half *)&bits);
-    return bits + (vload_half(0, (const half *)&bits) < x);
+    const uint bits = half_bits(x);
+    return bits + (half_value(bits) < x);
 }
 
 /* Elements c to c + 31 of a row. The scale is rounded up, so that no quotient exceeds 127. A block with a number that is not finite, or
@@ -35,9 +35,9 @@ inline void store_piece(__global uchar *row, int size, int c, __global const FRO
     for (int i = 0; i < CACHE_BLOCK; i++)
         most_bits = max(most_bits, as_uint(LOAD_FROM(from, i)) & 0x7fffffffu);
     const bool is_storable = most_bits <= as_uint(MOST_Q8);
-    const ushort bits = is_storable ? half_from_above(as_float(most_bits) / 127.0f) : (ushort)0x7e00;
-    *((__global ushort *)(row + size) + c / CACHE_BLOCK) = bits;
-    const float scale = is_storable ? vload_half(0, (const half *)&bits) : 0.0f;
+    const uint bits = is_storable ? half_from_above(as_float(most_bits) / 127.0f) : 0x7e00;
+    *((__global ushort *)(row + size) + c / CACHE_BLOCK) = (ushort)bits;
+    const float scale = is_storable ? half_value(bits) : 0.0f;
     for (int i = 0; i < CACHE_BLOCK; i++)
         row[c + i] = (uchar)(scale > 0.0f ? (int)rint(LOAD_FROM(from, i) / scale) : 0);
 }

@@ -10,6 +10,7 @@
  * UNIT names the unit. IS_EMULATED 1 replaces the instruction alone by arithmetic in the register layout that the vendor documents
  * (matrix_emulated.cl), so that everything around it can be tested on any device. */
 #include "types.cl"
+#include "half_bits.cl"
 
 #define NVIDIA_F16 1    /* mma.m16n8k8, float16: compute capability 7.5 */
 #define NVIDIA_BF16 2   /* mma.m16n8k16, bfloat16: 8.0 and later */
@@ -126,18 +127,6 @@ static inline wave wave_of_item(__local ushort *scratch)
 #if IS_F16
 /* Factor of the second part of a number, which would be subnormal without. */
 #define REST_SCALE 2048.0f
-static inline uint half_bits(float x)
-{
-    uchar bytes[2] __attribute__((aligned(2))); /* compilers may take it that a half never overlaps a ushort */
-    vstore_half_rte(x, 0, (__private half *)bytes);
-    return bytes[0] | (uint)bytes[1] << 8;
-}
-
-static inline float half_value(uint bits)
-{
-    const uchar bytes[2] __attribute__((aligned(2))) = {(uchar)bits, (uchar)(bits >> 8)};
-    return vload_half(0, (__private const half *)bytes);
-}
 
 static inline uint pair_of(float x, float y)
 {
