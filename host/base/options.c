@@ -10,7 +10,7 @@ enum { LARGEST_SIZE = 4096 };
 static clf_status check_size(const char *type, size_t size)
 {
     if (size < sizeof size || size > LARGEST_SIZE)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its member size is %zu: expected sizeof(%s) (start from the INIT macro or %s_default())", type,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its member size is %zu, expected sizeof(%s) (start from the INIT macro or %s_default())", type,
                  size, type, type);
     return CLF_OK;
 }
