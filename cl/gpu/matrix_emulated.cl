@@ -34,6 +34,20 @@ typedef fragment b_registers;
 #else
 #define A_REGISTER uint
 #endif
+/* A block takes INSTRUCTIONS of them. Number i adds the product of registers A_OF(i) and B_OF(i) of the fragments to part PART_OF(i). */
+#if UNIT == NVIDIA_F16
+#define INSTRUCTIONS (2 * PARTS)
+#define PART_OF(i) ((i) / 2)
+#define A_OF(i) ((i) % 2)
+#define B_OF(i) (i)
+#else
+#define INSTRUCTIONS PARTS
+#define PART_OF(i) (i)
+#define A_OF(i) ((i) / B_IN_FRAGMENT)
+#define B_OF(i) ((i) % B_IN_FRAGMENT)
+#endif
+#define A_IN_FRAGMENT (sizeof(fragment) / sizeof(a_registers))
+#define B_IN_FRAGMENT (sizeof(fragment) / sizeof(b_registers))
 #define A_COUNT (sizeof(a_registers) / sizeof(A_REGISTER))
 #define B_COUNT (sizeof(b_registers) / sizeof(uint))
 

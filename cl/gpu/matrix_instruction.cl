@@ -18,10 +18,7 @@ float8 __attribute__((overloadable)) intel_sub_group_bf16_bf16_matrix_mad_k16(in
 #endif
 #endif
 
-#if IS_EMULATED
-#define INSTRUCTION(w, c, a, b) emulated_instruction(w, c, a, b)
-#else
-#define INSTRUCTION(w, c, a, b) device_instruction(c, a, b)
+#if !IS_EMULATED
 #if UNIT == NVIDIA_BF16
 static inline float4 device_instruction(float4 c, uint4 a, uint2 b)
 {
@@ -66,26 +63,44 @@ static inline float8 device_instruction(float8 c, uint8 a, uint8 b)
 #endif
 #endif
 
-/* c += A B. Every lane of the wave calls it. */
+/* c += A B. Every lane of the wave calls it. Emulated instructions are a loop, since a compiler takes long for each copy. */
+#if IS_EMULATED
+static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
+{
+    union {
+        fragment whole;
+        a_registers registers[A_IN_FRAGMENT];
+    } ua;
+    union {
+        fragment whole;
+        b_registers registers[B_IN_FRAGMENT];
+    } ub;
+    ua.whole = a;
+    ub.whole = b;
+    for (uint i = 0; i < INSTRUCTIONS; i++)
+        c->parts[PART_OF(i)] = emulated_instruction(w, c->parts[PART_OF(i)], ua.registers[A_OF(i)], ub.registers[B_OF(i)]);
+}
+#else
 static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
 {
 #if UNIT == NVIDIA_BF16
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a, b.xy);
-    c->parts[1] = INSTRUCTION(w, c->parts[1], a, b.zw);
+    c->parts[0] = device_instruction(c->parts[0], a, b.xy);
+    c->parts[1] = device_instruction(c->parts[1], a, b.zw);
 #elif UNIT == NVIDIA_F16
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a.xy, b.x);
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a.zw, b.y);
-    c->parts[1] = INSTRUCTION(w, c->parts[1], a.xy, b.z);
-    c->parts[1] = INSTRUCTION(w, c->parts[1], a.zw, b.w);
+    c->parts[0] = device_instruction(c->parts[0], a.xy, b.x);
+    c->parts[0] = device_instruction(c->parts[0], a.zw, b.y);
+    c->parts[1] = device_instruction(c->parts[1], a.xy, b.z);
+    c->parts[1] = device_instruction(c->parts[1], a.zw, b.w);
 #elif UNIT == INTEL_16
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a.lo, b);
-    c->parts[1] = INSTRUCTION(w, c->parts[1], a.hi, b);
+    c->parts[0] = device_instruction(c->parts[0], a.lo, b);
+    c->parts[1] = device_instruction(c->parts[1], a.hi, b);
 #elif UNIT == INTEL_8
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a.lo, b.lo);
-    c->parts[1] = INSTRUCTION(w, c->parts[1], a.lo, b.hi);
-    c->parts[2] = INSTRUCTION(w, c->parts[2], a.hi, b.lo);
-    c->parts[3] = INSTRUCTION(w, c->parts[3], a.hi, b.hi);
+    c->parts[0] = device_instruction(c->parts[0], a.lo, b.lo);
+    c->parts[1] = device_instruction(c->parts[1], a.lo, b.hi);
+    c->parts[2] = device_instruction(c->parts[2], a.hi, b.lo);
+    c->parts[3] = device_instruction(c->parts[3], a.hi, b.hi);
 #else
-    c->parts[0] = INSTRUCTION(w, c->parts[0], a, b);
+    c->parts[0] = device_instruction(c->parts[0], a, b);
 #endif
 }
+#endif

@@ -30,6 +30,16 @@ static char *append(char *at, const char *end, const char *text)
     return at;
 }
 
+/* Takes over what was appended up to `at`; NULL: nothing, and the overflow is remembered. */
+static void finish(clf_kernel_spec *spec, const char *at)
+{
+    if (at)
+        spec->length = (size_t)(at - spec->options);
+    else
+        spec->overflow = true;
+    spec->options[spec->length] = '\0';
+}
+
 void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value)
 {
     const char *end = spec->options + sizeof spec->options - 1;
@@ -37,12 +47,12 @@ void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *seco
     at = append(at, end, first);
     at = append(at, end, second);
     at = append(at, end, "=");
-    at = append(at, end, value);
-    if (at)
-        spec->length = (size_t)(at - spec->options);
-    else
-        spec->overflow = true;
-    spec->options[spec->length] = '\0';
+    finish(spec, append(at, end, value));
+}
+
+void clfi_spec_unoptimised(clf_kernel_spec *spec)
+{
+    finish(spec, append(spec->options + spec->length, spec->options + sizeof spec->options - 1, " -cl-opt-disable"));
 }
 
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value)

@@ -29,6 +29,9 @@ void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value);
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value);
 void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value); /* a macro in two pieces */
 
+/* The driver compiles the kernel without optimisation: for tests, where compiling would take longer than running. */
+void clfi_spec_unoptimised(clf_kernel_spec *spec);
+
 /* Hash of the options. */
 uint64_t clfi_spec_hash(const clf_kernel_spec *spec);
 

@@ -27,6 +27,8 @@ void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_
 {
     clfi_spec_text(spec, "UNIT", units[unit].macro);
     clfi_spec_int(spec, "IS_EMULATED", is_emulated);
+    if (is_emulated)
+        clfi_spec_unoptimised(spec);
 }
 
 static bool begins_with(const char *text, const char *start)

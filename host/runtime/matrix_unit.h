@@ -38,7 +38,7 @@ const clf_matrix_unit_info *clfi_matrix_unit_info(clf_matrix_unit unit);
 /* The unit of that macro's name; NONE: there is no such. */
 clf_matrix_unit clfi_matrix_unit_from_name(const char *macro);
 
-/* Macros UNIT and IS_EMULATED. */
+/* Macros UNIT and IS_EMULATED. Kernels of an emulated unit are for tests alone and are compiled without optimisation. */
 void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_emulated);
 
 /* Signs by which a device's unit is recognised. */
