@@ -161,6 +161,12 @@ static clf_status copy_sizes(const writer *w)
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         CLF_TRY(copy(w, w->config, rows[i].suffix, rows[i].is_integer, rows[i].is_needed && w->known, rows[i].key));
+    static const char *const none_at_zero[] = {"sliding_window", "attn_logit_softcapping", "final_logit_softcapping"}; /* null elsewhere */
+    for (size_t i = 0; i < COUNT(none_at_zero); i++) {
+        const json_t *value = json_object_get(w->config, none_at_zero[i]);
+        if (value && json_number_value(value) == 0)
+            CLF_TRY(set(w->config, none_at_zero[i], json_null()));
+    }
     return CLF_OK;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors checkpoints, one file or sharded: strict reading in place.
  * Format: https://github.com/huggingface/safetensors#format. A file is an 8-byte little-endian header size, a JSON object
- * {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ..., "__metadata__": {"key": "text"}}, and the data. */
+ * {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ..., "__metadata__": {"key": "text"}}, and the data.
+ * The metadata's format is the library that wrote the file: "tf" and "flax", which store matrices transposed, are refused. Other texts
+ * change nothing. */
 #ifndef CLFI_IO_SAFETENSORS_H
 #define CLFI_IO_SAFETENSORS_H
 

@@ -86,6 +86,10 @@ static clf_status check_metadata(const header_view *view, const json_t *metadata
         if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
             CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": \"%.200s\": expected string without U+0000, found %s", view->path, key,
                      clfi_json_found(value, found));
+        const char *text = json_string_value(value);
+        if (strcmp(key, "format") == 0 && (strcmp(text, "tf") == 0 || strcmp(text, "flax") == 0))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: \"__metadata__\": format \"%s\": expected \"pt\" (matrices of \"%s\" are transposed)",
+                     view->path, text, text);
     }
     return CLF_OK;
 }

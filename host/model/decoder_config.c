@@ -80,15 +80,25 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     return CLF_OK;
 }
 
+/* transformers computes nothing from windows without a width. */
+static clf_status expect_no_windows(const json_t *json, const clf_stack_config *decoder)
+{
+    clf_stack_config stack = *decoder;
+    CLF_TRY(clfi_model_config_local_layers(json, &(clf_local_rule){.first = stack.layers}, &stack));
+    if (clfi_stack_local_count(&stack) > 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types has \"sliding_attention\": expected a sliding_window that is used", where);
+    return CLF_OK;
+}
+
 clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const clf_local_rule *rule, clf_network_config *config)
 {
     clf_stack_config *decoder = &config->decoder;
     const json_t *value = json_object_get(json, "sliding_window");
     int64_t window = 0; /* null: none */
     if (!json_is_null(value))
-        CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, INT32_MAX, standard, &window));
+        CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 1, INT32_MAX, standard, &window));
     if (window == 0)
-        return CLF_OK;
+        return expect_no_windows(json, decoder);
     if (!decoder->attention.is_causal)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: is_causal is false: expected no sliding_window, found %lld", where, (long long)window);
     decoder->local = decoder->attention;
@@ -108,5 +118,13 @@ clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_confi
     clf_local_rule rule = {.first = 0};
     CLF_TRY(clfi_json_opt_bool(json, where, "use_sliding_window", false, &has_windows));
     CLF_TRY(clfi_json_opt_int(json, where, "max_window_layers", 0, CLFI_CONFIG_LARGEST, GLOBAL_LAYERS, &rule.first));
-    return has_windows ? clfi_decoder_read_windows(json, CLFI_WINDOW, &rule, config) : CLF_OK;
+    return has_windows ? clfi_decoder_read_windows(json, CLFI_WINDOW, &rule, config) : expect_no_windows(json, &config->decoder);
+}
+
+clf_status clfi_decoder_read_one_window(const json_t *json, int64_t standard, clf_network_config *config)
+{
+    CLF_TRY(clfi_decoder_read_windows(json, standard, &(clf_local_rule){.first = 0}, config));
+    if (config->decoder.local.window != config->decoder.attention.window)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types has \"full_attention\" beside sliding_window: expected windows in all layers", where);
+    return CLF_OK;
 }

@@ -54,8 +54,12 @@ typedef struct clf_decoder_defaults {
 clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaults *defaults, clf_network_config *out);
 
 /* Layers that see a window alone, config->decoder having been read: sliding_window (`standard` where the key is absent, none where it is
- * null), of the layers that layer_types or the rule name. UNSUPPORTED: is_causal is false beside one. */
+ * null), of the layers that layer_types or the rule name. UNSUPPORTED: is_causal is false
+ * beside one, or layer_types names such a layer without one. */
 clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const clf_local_rule *rule, clf_network_config *config);
+
+/* The same of families whose layers are all alike. UNSUPPORTED: layer_types says otherwise. */
+clf_status clfi_decoder_read_one_window(const json_t *json, int64_t standard, clf_network_config *config);
 
 /* Qwen's: use_sliding_window, and max_window_layers, before which all layers see the whole text. */
 clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_config *config);

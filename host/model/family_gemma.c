@@ -32,11 +32,11 @@ static clf_status read_first(const json_t *json, clf_network_config *out)
     return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
 }
 
-/* A soft cap, 0 for none: null says none, and where the key is absent it is `standard`. */
+/* A soft cap: null says none, and where the key is absent it is `standard`. *out: 0 for none. */
 static clf_status read_soft_cap(const json_t *json, const char *key, double standard, float *out)
 {
     double cap;
-    CLF_TRY(clfi_json_opt_number(json, where, key, 0, 1e9, json_object_get(json, key) ? 0 : standard, &cap));
+    CLF_TRY(clfi_json_opt_number(json, where, key, 1e-9, 1e9, json_object_get(json, key) ? 0 : standard, &cap));
     *out = (float)cap;
     return CLF_OK;
 }

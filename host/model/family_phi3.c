@@ -6,7 +6,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     static const clf_decoder_defaults defaults = {.norm_eps = 1e-5, .rope_theta = 10000, .activation = "silu", .turns_parts = true};
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
-    return clfi_decoder_read_windows(json, 0, &(clf_local_rule){.first = 0}, out);
+    return clfi_decoder_read_one_window(json, 0, out);
 }
 
 const clf_family clfi_family_phi3 = {.model_type = "phi3",

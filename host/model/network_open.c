@@ -72,8 +72,9 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
     if (as_encoder)
         CLF_TRY(clfi_network_as_encoder(family, config));
     else if (config->decoder.layers > 0 && !config->decoder.attention.is_causal)
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": attention to later tokens: expected an embedding model, with modules.json",
-                 family->model_type);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: attention to later tokens (is_causal, use_bidirectional_attention): expected an embedding model, "
+                 "with modules.json",
+                 CLFI_MODEL_CONFIG);
     return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
 }
 

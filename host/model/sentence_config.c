@@ -183,6 +183,19 @@ static clf_status check_place(size_t index, clf_module_kind kind, const char *ty
     return CLF_OK;
 }
 
+/* sentence-transformers keeps only the last of several modules of one name. */
+static clf_status check_name(const json_t *modules, size_t index)
+{
+    const json_t *name = json_object_get(json_array_get(modules, index), "name");
+    for (size_t i = 0; name && i < index; i++)
+        if (json_equal(name, json_object_get(json_array_get(modules, i), "name"))) {
+            char found[CLFI_JSON_FOUND_BYTES];
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: modules %zu and %zu: expected names that differ, found %s twice", where_modules, i, index,
+                     clfi_json_found(name, found));
+        }
+    return CLF_OK;
+}
+
 /* A Transformer alone, as cross-encoders have it, makes no embedding. */
 static clf_status read_modules(const char *directory, const json_t *modules, clf_sentence_config *config)
 {
@@ -195,6 +208,7 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
         clf_module_kind kind = CLF_MODULE_TRANSFORMER;
         CLF_TRY(clfi_json_get_string(module, where_modules, "type", &type));
         CLF_TRY(clfi_json_opt_string(module, where_modules, "path", "", &path));
+        CLF_TRY(check_name(modules, i));
         CLF_TRY(find_class(type, &kind));
         CLF_TRY(check_place(i, kind, type));
         if (kind == CLF_MODULE_POOLING)
@@ -284,12 +298,14 @@ clf_status clfi_sentence_activation(const char *name, const char *where, clf_act
         clf_activation activation;
     } rows[] = {{"Tanh", CLF_ACTIVATION_TANH}, {"Identity", CLF_ACTIVATION_NONE}, {"ReLU", CLF_ACTIVATION_RELU},
                 {"GELU", CLF_ACTIVATION_GELU}, {"SiLU", CLF_ACTIVATION_SILU},     {"Sigmoid", CLF_ACTIVATION_SIGMOID}};
-    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    static const char package[] = "torch.nn.";
+    const char *dot = strrchr(name, '.');
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strcmp(rows[i].name, last) == 0) {
+        if (strncmp(name, package, sizeof package - 1) == 0 && strcmp(rows[i].name, dot + 1) == 0) {
             *out = rows[i].activation;
             return CLF_OK;
         }
     }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: activation_function \"%s\": expected Tanh, Identity, ReLU, GELU, SiLU or Sigmoid", where, name);
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: activation_function \"%s\": expected torch.nn's Tanh, Identity, ReLU, GELU, SiLU or Sigmoid", where,
+             name);
 }

@@ -48,7 +48,8 @@ clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard
 /* model_max_length of the directory's tokenizer_config.json, the longest text in tokens; 0: none, or beyond every text. IO, FORMAT. */
 clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out);
 
-/* A Dense module's activation_function by its last part: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one, named. */
+/* A Dense module's activation_function by its last part: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one, named, or one of
+ * another package than torch.nn. */
 clf_status clfi_sentence_activation(const char *name, const char *where, clf_activation *out);
 
 #endif

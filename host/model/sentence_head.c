@@ -21,8 +21,9 @@ static const float norm_eps = 1e-5f;       /* torch.nn.LayerNorm */
 static clf_status check_name(const json_t *json, const char *where, const char *key)
 {
     static const char standard[] = "sentence_embedding";
-    const char *name;
-    CLF_TRY(clfi_json_opt_string(json, where, key, standard, &name));
+    const char *name = standard;
+    if (json_object_get(json, key))
+        CLF_TRY(clfi_json_get_string(json, where, key, &name));
     if (strcmp(name, standard) != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\"", where, key, name, standard);
     return CLF_OK;
@@ -52,7 +53,7 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
 {
     clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT, residual = CLF_ROW_BLOCKS_INIT;
     const clf_row_blocks no_bias = CLF_ROW_BLOCKS_INIT;
-    const char *name;
+    const char *name = "torch.nn.Tanh";
     int64_t in_features;
     bool has_bias;
     clf_status st;
@@ -62,7 +63,8 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     CLF_GOTO(clfi_json_opt_bool(json, where, "use_residual", false, &step->has_residual));
     CLF_GOTO(check_name(json, where, "module_input_name"));
     CLF_GOTO(check_name(json, where, "module_output_name"));
-    CLF_GOTO(clfi_json_opt_string(json, where, "activation_function", "Tanh", &name));
+    if (json_object_get(json, "activation_function"))
+        CLF_GOTO(clfi_json_get_string(json, where, "activation_function", &name));
     CLF_GOTO(clfi_sentence_activation(name, where, &step->activation));
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,
@@ -70,8 +72,6 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (!weights)
         goto done;
     CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, CLFI_WEIGHT_KEPT, &weight));
-    if (!has_bias && clfi_weights_has(weights, "linear.bias"))
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: bias is false, and the weights have linear.bias: expected one of the two", where));
     if (has_bias)
         CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, CLFI_WEIGHT_KEPT, &bias));
     CLF_GOTO(clfi_linear_create_blocks(context, 1, &weight, &bias, &step->linear));
@@ -100,11 +100,23 @@ static clf_status load_norm(const json_t *json, const char *where, clf_weights *
     return clfi_weights_load(weights, "norm.bias", 1, &width, CLFI_WEIGHT_KEPT, &step->beta);
 }
 
+/* torch loads a module from the tensors that it has, and no others. */
+static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_weights *weights, const char *where)
+{
+    clf_checkpoint_tensor tensor;
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
+        if (!clfi_weights_is_taken(weights, tensor.name))
+            CLF_FAIL(CLF_FORMAT, "%s: %s: unexpected tensor for a module with this %s",
+                     clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, where);
+    return CLF_OK;
+}
+
 static clf_status load_files(clf_context *context, const char *directory, const char *module, int64_t width, bool has_weights,
                              clf_sentence_step *step)
 {
     char *path = NULL, *where = NULL;
     clf_checkpoint *checkpoint = NULL;
+    const clf_checkpoint *files = NULL;
     clf_weights *weights = NULL;
     json_t *json = NULL;
     clf_status st;
@@ -115,12 +127,15 @@ static clf_status load_files(clf_context *context, const char *directory, const 
     if (!json)
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", where));
     if (has_weights) {
+        files = checkpoint;
         st = clfi_weights_open(context, checkpoint, CLF_STORAGE_DEFAULT, &weights);
         checkpoint = NULL;
     }
     if (st == CLF_OK)
         st = step->kind == CLF_MODULE_DENSE ? load_dense(context, json, where, weights, width, step)
                                             : load_norm(json, where, weights, width, step);
+    if (st == CLF_OK && weights)
+        st = check_taken(files, weights, where);
 done:
     clfi_weights_close(weights);
     clfi_checkpoint_close(checkpoint);

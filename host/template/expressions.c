@@ -31,6 +31,11 @@ static bool is_variable(const template_run *run, const char *name)
     return json_object_get(run->variables, name) != NULL;
 }
 
+static bool is_function(const template_run *run, const template_node *node)
+{
+    return node->kind == NODE_NAME && !is_variable(run, node->name) && clfi_is_function(node->name);
+}
+
 static clf_status make_list(template_run *run, const template_node *node, json_t **out)
 {
     json_t *list = json_array();
@@ -412,8 +417,8 @@ static clf_status call(template_run *run, const template_node *node, const json_
     case NODE_FILTER:
         return clfi_run_filter(run, node, value, arguments, out);
     case NODE_TEST:
-        if (node->a->kind == NODE_NAME && !is_variable(run, node->a->name) && clfi_is_function(node->a->name))
-            result = strcmp(node->name, "defined") == 0;
+        if (is_function(run, node->a))
+            result = strcmp(node->name, "defined") == 0 || strcmp(node->name, "callable") == 0;
         else
             CLF_TRY(clfi_run_test(run, node, node->name, value, arguments, &result));
         return clfi_value_new(json_boolean(result != node->flag), out);
@@ -431,7 +436,7 @@ static clf_status run_call(template_run *run, const template_node *node, json_t 
     template_arguments arguments = {NULL, node->names, 0};
     json_t *value = NULL;
     clf_status st = CLF_OK;
-    if (node->a)
+    if (node->a && !(node->kind == NODE_TEST && is_function(run, node->a)))
         CLF_TRY(clfi_run_expression(run, node->a, &value));
     st = clfi_alloc(node->count, sizeof *arguments.values, "template arguments", &arguments.values);
     for (; st == CLF_OK && arguments.count < node->count; arguments.count++)
@@ -476,6 +481,8 @@ static clf_status evaluate(template_run *run, const template_node *node, json_t 
         *out = json_incref(node->value);
         return CLF_OK;
     case NODE_NAME:
+        if (is_function(run, node))
+            RUN_FAIL(run, node, CLF_UNSUPPORTED, "the function %s without a call: expected %s(", node->name, node->name);
         return find_variable(run, node->name, out);
     case NODE_LIST:
         return make_list(run, node, out);

@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluates attributes and items of values. */
+#include <string.h>
+
+#include "base/alloc.h"
 #include "template/list_kind.h"
 #include "template/run.h"
+
+bool clfi_run_is_namespace(const template_run *run, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(run->namespaces); i++)
+        if (json_array_get(run->namespaces, i) == value)
+            return true;
+    return false;
+}
+
+/* Jinja finds a dictionary's method before its entry of that name. */
+static bool is_method(const template_run *run, const json_t *value, const char *name)
+{
+    static const char *const methods[] = {"clear", "copy",       "fromkeys", "get",   "items", "keys", "pop",
+                                          "popitem", "setdefault", "update",   "values"};
+    for (size_t i = 0; json_is_object(value) && i < COUNT(methods); i++)
+        if (strcmp(methods[i], name) == 0)
+            return !clfi_run_is_namespace(run, value);
+    return false;
+}
 
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out)
 {
     if (!value)
         RUN_FAIL(run, node, CLF_FORMAT, "\"%s\" of a value that is undefined", name);
+    if (is_method(run, value, name))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s without a call is a dictionary's method: expected %s() or [\"%s\"]", name, name, name);
     *out = json_incref(clfi_value_read(json_object_get(value, name)));
     return CLF_OK;
 }

@@ -80,14 +80,6 @@ static clf_status capture(template_run *run, const template_node *block, json_t 
     return st;
 }
 
-static bool is_namespace(const template_run *run, const json_t *value)
-{
-    for (size_t i = 0; i < json_array_size(run->namespaces); i++)
-        if (json_array_get(run->namespaces, i) == value)
-            return true;
-    return false;
-}
-
 /* Checks a value before a variable keeps it. Values are nested no deeper than a template itself, and no namespace is inside another, so
  * that none forms a circle. */
 static clf_status check_kept(const template_run *run, const template_node *node, const json_t *value, int depth)
@@ -99,7 +91,7 @@ static clf_status check_kept(const template_run *run, const template_node *node,
         CLF_TRY(clfi_run_work(run, node, json_array_size(run->namespaces)));
     if (depth > CLFI_TEMPLATE_MAX_DEPTH)
         RUN_FAIL(run, node, CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
-    if (depth > 0 && json_is_object(value) && is_namespace(run, value))
+    if (depth > 0 && json_is_object(value) && clfi_run_is_namespace(run, value))
         RUN_FAIL(run, node, CLF_UNSUPPORTED, "a namespace inside another value");
     json_object_foreach((json_t *)value, key, element) CLF_TRY(check_kept(run, node, element, depth + 1));
     for (size_t i = 0; i < json_array_size(value); i++)
@@ -113,7 +105,7 @@ static clf_status set_attribute(template_run *run, const template_node *node, js
     clf_status st = clfi_run_expression(run, node->a, &of);
     if (st == CLF_OK)
         st = clfi_run_work(run, node, json_array_size(run->namespaces));
-    if (st == CLF_OK && !is_namespace(run, of))
+    if (st == CLF_OK && !clfi_run_is_namespace(run, of))
         st = clfi_run_fail(run, node, CLF_FORMAT, "\"%s.%s\" cannot be set: expected a namespace, found %s", node->a->name, node->name,
                            clfi_value_kind(of));
     if (st == CLF_OK)

@@ -93,6 +93,7 @@ clf_status clfi_run_loop(template_run *run, const template_node *node, const jso
                          json_t **out);
 
 /* value.name or value[key]: *out NULL where there is none. FORMAT: `value` is undefined. */
+bool clfi_run_is_namespace(const template_run *run, const json_t *value);
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
 
 /* value[index], in the same way. */

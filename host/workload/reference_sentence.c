@@ -40,7 +40,7 @@ static clf_status load_dense(clf_checkpoint *checkpoint, size_t width, clfi_ref_
     int64_t features;
     CLF_TRY(clfi_json_get_int(json, CLFI_MODEL_CONFIG, "out_features", 1, CLFI_CONFIG_LARGEST, &features));
     CLF_TRY(clfi_json_opt_bool(json, CLFI_MODEL_CONFIG, "use_residual", false, &out->has_residual));
-    CLF_TRY(clfi_json_opt_string(json, CLFI_MODEL_CONFIG, "activation_function", "Tanh", &name));
+    CLF_TRY(clfi_json_opt_string(json, CLFI_MODEL_CONFIG, "activation_function", "torch.nn.Tanh", &name));
     CLF_TRY(clfi_sentence_activation(name, CLFI_MODEL_CONFIG, &out->activation));
     out->width = (size_t)features;
     CLF_TRY(load(checkpoint, "linear.weight", out->width * width, &out->weight));

@@ -170,7 +170,10 @@ def check_refusals(folder):
             'activation_function "torch.nn.modules.activation.Hardswish"', "GELU, SiLU")
     changed("2_Dense/config.json", ("48", "47"), "in_features is 47: expected 48")
     changed("2_Dense/config.json", ('"out_features": 17', '"out_features": 18'), "linear.weight")
-    changed("2_Dense/config.json", ('"bias": true', '"bias": false'), "bias is false, and the weights have linear.bias")
+    changed("2_Dense/config.json", ('"bias": true', '"bias": false'), "linear.bias: unexpected tensor for a module with this 2_Dense/con")
+    changed("2_Dense/config.json", ("torch.nn.modules.activation.Tanh", "my.module.Tanh"), '"my.module.Tanh": expected torch.nn')
+    changed("2_Dense/config.json", ('"torch.nn.modules.activation.Tanh"', "null"), '"activation_function": expected string, found null')
+    changed("modules.json", ('"name": "3"', '"name": "2"'), 'modules 2 and 3: expected names that differ, found string "2" twice')
     changed("4_LayerNorm/config.json", ("17", "16"), "dimension is 16: expected 17")
     changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'),
             'default_prompt_name "title"')

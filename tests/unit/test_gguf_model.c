@@ -61,6 +61,8 @@ MAKE(yarn_magnitude, begin_model(f, "qwen2", 3); put_string(f, "qwen2.rope.scali
 MAKE(windows_by_number, begin_model(f, "gemma3", 1); put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
 MAKE(windows_listed, begin_model(f, "gemma3", 1); put_key(f, "gemma3.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 6, 8);
      put(f, 0x010100000001, 6))
+MAKE(zeros, begin_model(f, "gemma2", 2); put_uint(f, "gemma2.attention.sliding_window", 0);
+     put_float(f, "gemma2.attn_logit_softcapping", 0))
 MAKE(rest, begin_model(f, "llama", 3); put_uint(f, "llama.vocab_size", 9); put_uint(f, "llama.attention.sliding_window_pattern", 6);
      put_float(f, "llama.more", 0.5f))
 MAKE(neutral, begin_model(f, "llama", 3); put_uint(f, "llama.expert_count", 0); put_key(f, "llama.attention.causal", 7); put(f, 1, 1);
@@ -93,6 +95,8 @@ static void configurations(void **state)
         {"windows in a list", make_windows_listed, "layer_types",
          "[\"sliding_attention\", \"full_attention\", \"full_attention\", \"full_attention\", \"sliding_attention\", "
          "\"sliding_attention\"]"},
+        {"no window", make_zeros, "sliding_window", "null"},
+        {"no cap", make_zeros, "attn_logit_softcapping", "null"},
         {"tokens that no text has", make_suppressed, "suppress_tokens", "[7, 2]"},
         {"what is not read", make_rest, "llama.more", "0.5"},
         {"windows of an architecture without", make_rest, "llama.attention.sliding_window_pattern", "6.0"},

@@ -135,6 +135,23 @@ static void other_names(void **state)
     json_decref(json);
 }
 
+/* transformers divides by such a cap, and such a window shows a token nothing. */
+static void zeros(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"generation/mistral", "sliding_window"},
+                                          {"generation/gemma2", "attn_logit_softcapping"},
+                                          {"generation/gemma3", "final_logit_softcapping"}};
+    clf_network_config config;
+    char change[64];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(change, sizeof change, "{\"%s\":0}", rows[i][1]);
+        CHECK_FAILS(read(rows[i][0], change, &config), CLF_FORMAT, rows[i][1]);
+        snprintf(change, sizeof change, "{\"%s\":null}", rows[i][1]);
+        CHECK_OK(read(rows[i][0], change, &config));
+    }
+}
+
 static void later_tokens(void **state)
 {
     (void)state;
@@ -147,6 +164,10 @@ static void later_tokens(void **state)
         {"generation/gemma2", "{\"use_bidirectional_attention\":true}",
          "use_bidirectional_attention is true: expected false for model_type \"gemma2\""},
         {"generation/mistral", "{\"is_causal\":false,\"sliding_window\":4}", "is_causal is false: expected no sliding_window, found 4"},
+        {"generation/mistral", "{\"layer_types\":[\"full_attention\",\"sliding_attention\"]}", "layer_types has \"full_attention\" beside"},
+        {"generation/phi3", "{\"sliding_window\":4,\"layer_types\":[\"full_attention\",\"full_attention\"]}",
+         "layer_types has \"full_attention\" beside sliding_window"},
+        {"generation/qwen2", "{\"layer_types\":[\"full_attention\",\"sliding_attention\"]}", "layer_types has \"sliding_attention\""},
     };
     clf_network_config config;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -187,6 +208,7 @@ static void activation_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),      cmocka_unit_test(later_tokens)};
+                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names), 
+                                       cmocka_unit_test(zeros),        cmocka_unit_test(later_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,8 @@ static const broken_file broken[] = {
     FILE_OF("metadata_array", "{\"__metadata__\":[]}", 0, "\"__metadata__\": expected object, found array of 0"),
     FILE_OF("metadata_nested", "{\"__metadata__\":{\"a\":{}}}", 0, "found object of 0"),
     FILE_OF("metadata_nul", "{\"__metadata__\":{\"a\":\"x\\u0000\"}}", 0, "string without U+0000"),
+    FILE_UNSUPPORTED("metadata_tf", "{\"__metadata__\":{\"format\":\"tf\"}}", 0, "format \"tf\": expected \"pt\""),
+    FILE_UNSUPPORTED("metadata_flax", "{\"__metadata__\":{\"format\":\"flax\"}}", 0, "format \"flax\": expected \"pt\""),
     /* entries */
     FILE_OF("entry_number", "{\"w\":1}", 0, "tensor \"w\": expected an object with \"dtype\", found integer 1"),
     FILE_OF("entry_array", "{\"w\":[]}", 0, "found array of 0"),

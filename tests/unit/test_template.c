@@ -66,6 +66,8 @@ static void failures(void **state)
         {"{% for x in [1] %}{{ loop.cycle() }}{% endfor %}", CLF_FORMAT, "loop.cycle: expected one value or more"},
         {"{{ {}.cycle(1) }}", CLF_UNSUPPORTED, "dictionary has no method \"cycle\" here"},
         {"{{ 'a'.title(1) }}", CLF_FORMAT, "title: expected at most 0 arguments"},
+        {"{{ {'items': 1}.items }}", CLF_UNSUPPORTED, "items without a call is a dictionary's method: expected items() or [\"items\"]"},
+        {"{% if strftime_now %}a{% endif %}", CLF_UNSUPPORTED, "the function strftime_now without a call"},
         {"{% include 'x' %}", CLF_UNSUPPORTED, "statement \"include\" is not supported"},
         {"{% break %}", CLF_FORMAT, "break outside of a loop"},
         {"{% for x in [1] recursive %}{% endfor %}", CLF_UNSUPPORTED, "recursive loops"},
