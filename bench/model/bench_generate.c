@@ -42,7 +42,7 @@ static void fail_memory(const void *made)
     exit(1);
 }
 
-/* The largest difference of so many logits; NaN stays. */
+/* The largest difference of `count` logits; NaN stays. */
 static double difference(const float *got, const float *want, size_t count)
 {
     double worst = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBLAS on the product of a linear layer, as a peer on the host. */
+/* Measures OpenBLAS at the matrix product of a linear layer, for bench_op to compare with. */
 #ifndef CLF_BENCH_OPENBLAS_H
 #define CLF_BENCH_OPENBLAS_H
 
@@ -7,11 +7,11 @@
 
 typedef struct bench_openblas bench_openblas;
 
-/* NULL where the workload is no linear layer, or the build found no OpenBLAS. */
+/* NULL if the workload is not a linear layer, or the build found no OpenBLAS. */
 bench_openblas *bench_openblas_create(const clfi_workload *workload);
 void bench_openblas_destroy(bench_openblas *peer); /* NULL is a no-op */
 
-/* Milliseconds for as many products as a run of the workload has, without its epilogue. */
+/* Milliseconds for the products of one run of the workload, without bias, activation or residual. */
 double bench_openblas_sample(bench_openblas *peer);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs an operand (A or a weight) into dense rows. Batches are the third dimension. */
+/* Copies an operand of a matrix product (A or a weight) into dense rows, for engines that need them.
+ * Dimension 2 of the grid is the batch. */
 #include "types.cl"
 #include "gemm_batch.cl"
 #include "pack_block.cl"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* y = cap tanh(y / cap) over a dense array, an element for each work-item (Gemma 2's logits). */
+/* Computes y = cap tanh(y / cap) in place over a dense array, for the logits of Gemma 2. One work-item per element. */
 #include "item.cl"
 
 __kernel void soft_cap(ITEM_PARAMETERS long count, float cap, __global float *y, long y_offset)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention for GPUs: how a work-group divides its queries and keys among its items, where things lie in local memory, and which
- * queries may use which keys. */
+/* Included by attention_group.cl, fused attention for GPUs. Defines how a work-group divides queries and keys among its work-items, the
+ * layout of local memory, and the masks: which queries may use which keys. */
 #include "vector.cl"
 #include "attention_queries.cl"
 
@@ -17,10 +17,10 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 
 #define WG (ITEMS_Q * ITEMS_K)
 #define TILE (4 * ITEMS_Q * ROW_VECTORS)
-#define WORDS ((TILE + 31) / 32) /* of bits, one for each query */
+#define WORDS ((TILE + 31) / 32) /* 32-bit words with a bit for each query of the tile */
 #define KEY_BLOCK (4 * ITEMS_K * KEY_VECTORS)
 #define ITEMS_C (ITEMS_K / KEY_HALVES)
-#define WIDE (4 * ITEMS_C * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
+#define WIDE (4 * ITEMS_C * COLUMN_VECTORS) /* columns of v, padded to whole vectors */
 #define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
 #define PITCH_K (KEY_BLOCK + 4)
 #define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
@@ -28,12 +28,12 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define HALF_FLOATS (KEY_HALVES == 2 ? TILE * WIDE : 0)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-/* Offsets in local memory, in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
- * and k, maxima of scores, weights with a part of v, and in the end results of half of the keys take turns. */
+/* Offsets in local memory, in vectors. One array holds everything, so that compilers need few registers for addresses. The first part is
+ * shared in turn by a slice of q and k, maxima of scores, weights with a part of v, and last the results of half of the keys. */
 #define K_SLICE (SLICE * PITCH_Q / 4)
 #define VALUES (PART_KEYS * PITCH_Q / 4)
-#define TOPS 0 /* of an item's scores, and in the end the sums of rows */
-#define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* of an item's weights */
+#define TOPS 0 /* maxima of each item's scores; at the end the sums of rows */
+#define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* sums of each item's weights */
 #define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* subtracted from a row's scores */
 #define FACTORS (SHIFTS + TILE / 4)        /* factors of a row's results */
 #define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
@@ -44,7 +44,7 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define SOME_KEPT 1u
 #define SOME_MASKED 2u
 
-/* Text repetition: named vectors become registers. */
+/* Unrolled loops: constant indices keep the vectors in registers. */
 #if ROW_VECTORS == 2
 #define EACH_ROW(F, a, b) F(a, b, 0) F(a, b, 1)
 #else
@@ -58,7 +58,7 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define EACH_KEY_VECTOR(F) F(0)
 #define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
 #endif
-#define STEP (MANY_REGISTERS ? 4 : 2) /* steps of inner loops in a turn */
+#define STEP (MANY_REGISTERS ? 4 : 2) /* steps that an inner loop unrolls */
 #if MANY_REGISTERS
 #define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
 #else
@@ -90,26 +90,26 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 
 /* The registers of a work-item. r counts its vectors of queries (ROW_VECTORS), v those of keys, c those of columns. */
 typedef struct group_item {
-    uint item, y, x;                /* y: along queries; x: along keys */
-    uint column_item, half_of_keys; /* along columns; which half of a part's keys it adds up */
-    float maximum;                  /* of the scores of row `item` of the tile */
-    float4 score[4 * KEY_VECTORS * ROW_VECTORS];     /* of four queries with a key */
-    float4 result[4 * COLUMN_VECTORS * ROW_VECTORS]; /* of four queries in a column */
+    uint item, y, x;                /* local index; y: index along queries; x: index along keys */
+    uint column_item, half_of_keys; /* index along columns; the half of a part's keys that it sums */
+    float maximum;                  /* largest score of row `item` of the tile */
+    float4 score[4 * KEY_VECTORS * ROW_VECTORS];     /* four queries with one key */
+    float4 result[4 * COLUMN_VECTORS * ROW_VECTORS]; /* four queries in one column */
 } group_item;
 #define SCORE(v, j, r) own->score[(4 * (v) + (j)) * ROW_VECTORS + (r)]
 #define RESULT(c, i, r) own->result[(4 * (c) + (i)) * ROW_VECTORS + (r)]
 
-/* Offset of an item's vector r of queries in an array of rows, and in an array that has the rows once for each item along the keys. */
+/* Offset of a work-item's vector r of queries: OF_ROW in an array of the tile's rows, OF_ITEM in an array with such rows for each x. */
 #define OF_ROW(r) ((r) * ITEMS_Q + own->y)
 #define OF_ITEM(r) (own->x * (TILE / 4) + (r) * ITEMS_Q + own->y)
 
 /* The first query of an item's vector r of queries, the first key of its vector v, and the first column of its vector c. */
 #define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * own->y)
 #define KEY(v) (4 * (KEY_VECTORS * own->x + (v)))
-#define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
+#define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* within a line of a slice */
 #define COLUMN(c) ((c) * 4 * ITEMS_C + 4 * own->column_item)
 
-/* Bits of word w of a row of them: those from bit `first` of the row up, and those below `end`. */
+/* Word w of a row of bits that are set from bit `first` on (bits_from), or below bit `end` (bits_below). */
 inline uint bits_from(int first, int w)
 {
     return first <= 32 * w ? ~0u : first > 32 * w + 31 ? 0u : ~0u << (first - 32 * w);
@@ -120,7 +120,7 @@ inline uint bits_below(int end, int w)
     return ~bits_from(end, w);
 }
 
-/* Bits of the queries 32 w to 32 w + 31 of the tile that may use a key. */
+/* Bit i is set if query 32 w + i of the tile may use the key. */
 IN_KERNEL uint queries_of_key(const query_group *group, int key, int w)
 {
     uint bits = ~0u;
@@ -138,8 +138,8 @@ IN_KERNEL uint queries_of_key(const query_group *group, int key, int w)
     return bits;
 }
 
-/* Which queries may use the keys of a block from `first` on: an item writes the bits of a key, and votes whether some query may use it and
- * whether some may not. */
+/* Writes to `used` the bits of the queries that may use each key of the block that begins at `first`. Sets SOME_KEPT in *votes if some
+ * query may use some key, and SOME_MASKED if some query may not. */
 IN_KERNEL void mark_usable(const query_group *group, int first, uint item, __local uint *used, volatile __local uint *votes)
 {
     for (uint i = item; i < KEY_BLOCK; i += WG) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of a matrix unit on their way from memory to blocks in local memory. Work-items fetch eights (matrix_unit.cl) as floats and put
- * them into the unit's order. A slice of `lines` x `depth` elements is [part][block in k][block of lines][BLOCK]: its numbers rounded to
- * 16 bits and, where an element has two parts, what rounding lost. */
+/* Copies operands of a matrix unit from global memory to blocks in local memory. Work-items load eights (matrix_unit.cl) as floats and
+ * store them in the unit's order. A slice of `lines` x `depth` elements is [part][block in k][block of lines][BLOCK]: part 0 is the numbers
+ * rounded to 16 bits, and part 1, where there is one, is what rounding lost. */
 #include "matrix_instruction.cl"
 #include "wide_loads.cl"
 
@@ -9,7 +9,8 @@
 #error "OFFSET_T: uint or ulong, for offsets of elements within a slice"
 #endif
 
-/* The first line, and the first four in k, of eight `at` of a slice. Neighbouring items read neighbours in memory. */
+/* The line of eight number `at` in a slice, and (eight_t) the index of its first group of four along k. Neighbouring work-items load
+ * neighbouring addresses. */
 static inline uint eight_line(uint at, uint lines, uint depth, bool is_k_inner)
 {
     const uint line = is_k_inner ? at / (depth / 16 * EIGHTS_IN_K) : at % (lines / 16 * EIGHT_LINES);
@@ -21,7 +22,8 @@ static inline uint eight_t(uint at, uint lines, uint depth, bool is_k_inner)
     return (is_k_inner ? at % (depth / 16 * EIGHTS_IN_K) : at / (lines / 16 * EIGHT_LINES)) * (1 + SECOND_T);
 }
 
-/* Four neighbours in k of a slice of DEPTH from `base`, the first k in the first line, of which `left` are there; the others are 0. */
+/* Loads four elements along k of a line, from offset `depth` within a slice of DEPTH that starts at `base`. Elements from k = `left` of the
+ * slice on are past the end of the operand and become 0. Lines past last_line repeat it. */
 #define DEFINE_FETCH(NAME, T, LOAD, READS, DEPTH)                                                                                \
     static inline float4 NAME(__global const T *base, uint line, uint depth, uint last_line, int left, OFFSET_T line_stride,      \
                               OFFSET_T k_stride)                                                                                 \
@@ -37,7 +39,7 @@ static inline uint eight_t(uint at, uint lines, uint depth, bool is_k_inner)
                         here > 2 ? LOAD(from, 2 * k_stride) : 0.0f, here > 3 ? LOAD(from, 3 * k_stride) : 0.0f);                 \
     }
 
-/* The eight whose first four is t of the line. */
+/* Stores an eight of a line, whose first group of four along k has index t. */
 #define DEFINE_PUT(NAME, STORE)                                                                                                  \
     static inline void NAME(__local uint *slice, uint lines, uint depth, int parts, uint line, uint t, float4 first,              \
                             float4 second)                                                                                       \

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Row normalisation on GPUs: LANES work-items share a row, a work-group holds WG / LANES rows. */
+/* Layer, RMS and L2 normalisation of rows on GPUs. LANES work-items share a row, and a work-group has WG / LANES rows. */
 #include "row_norm.cl"
 #include "row_sum.cl"
 #include "group.cl"
 
-/* Elements that an item reads before it uses them: their reads are under way together. With a mean PoCL 3.1 makes wrong code of more than
- * one where rows are normalised in place. */
+/* Elements that a work-item loads before it uses the first, so that the loads overlap. It is 1 with IS_CENTERED: PoCL 3.1 compiles
+ * larger values to wrong code if y is x. */
 #define READS (IS_CENTERED ? 1 : 4)
 
-ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
+ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* the global fence: y may be x */
 
-/* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
+/* Sums of c and of c^2 over the row, where c = element - shift - correction. All lanes of the row get the same sums. */
 static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
 {
     float2 sum = (float2)(0.0f, 0.0f);
@@ -24,8 +24,8 @@ static inline float2 moments(const row *r, __local float2 *scratch, int lane, in
     return row_sum(scratch, sum);
 }
 
-/* Sums about the mean and about its correction are always taken: which rows need them differs within a work-group, and its barriers must
- * not. */
+/* Every row takes all three passes with IS_CENTERED, even if its mean needs no correction: all rows of a work-group must meet the same
+ * barriers. */
 __kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1)))
 void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset,
           __global const GAMMA_T *gamma, long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset,

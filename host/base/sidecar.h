@@ -8,7 +8,7 @@
 /* Whether an open regular file begins with `beginning`, or with as much of it as the file has bytes. `name` stands in messages. IO. */
 clf_status clfi_file_begins(int descriptor, const char *name, const char *beginning, bool *out);
 
-/* OK where nothing bears the name, or a regular file that this program made, which begins with `beginning`. IO: a link, which leads to a
+/* OK if no file has the name, or a regular file of this program has it, which begins with `beginning`. IO: a link, which leads to a
  * file of somebody else; a directory, pipe, socket or device; a file with other content. Never waits, changes nothing. */
 clf_status clfi_sidecar_check(const char *path, const char *beginning);
 

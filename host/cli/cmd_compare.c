@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer compare: two result files, workload by workload. */
+/* clformer compare: compares two result files of clformer bench, workload by workload. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "console/json_line.h"
 #include "report/compare.h"
 
-/* "5%" or "5" as 0.05. */
+/* Reads "5%" or "5" as 0.05. */
 static clf_status parse_percent(const char *text, double *out)
 {
     char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files of a folder make up a model. */
+/* Decides which files of a folder make up a model, so that commands do not overwrite their own input. */
 #ifndef CLFI_CONSOLE_MODEL_FILES_H
 #define CLFI_CONSOLE_MODEL_FILES_H
 
@@ -8,8 +8,8 @@
 /* Whether clformer reads files of this name in a model's directory. */
 bool cli_is_model_file(const char *name);
 
-/* Whether `path` is the regular file `input`, or where that is a folder, one of those in it, and in that of the model of
- * its adapter, that models are read from. */
+/* Whether `path` is read when the model `input` is loaded. `input` is a file, or a folder whose model files count. If the folder holds an
+ * adapter, the files of its base model count too. */
 bool cli_is_read_from(const char *input, const char *path);
 
 #endif

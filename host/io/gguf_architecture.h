@@ -9,10 +9,10 @@
 
 #include "base/status.h"
 
-/* How matrices of feed-forward networks are stored: the gate beside the other, both as one, or there is no gate. */
+/* Storage of feed-forward matrices: GATED: gate and up are two tensors; FUSED: both are one tensor; PLAIN: there is no gate. */
 typedef enum clf_gguf_feed_forward { CLF_GGUF_GATED, CLF_GGUF_FUSED, CLF_GGUF_PLAIN } clf_gguf_feed_forward;
 
-/* Scalings of rotary positions that there are keys for, each with those before it. */
+/* The scalings of rotary positions that the architecture has keys for. Each value includes those before it. */
 typedef enum clf_gguf_scalings {
     CLF_GGUF_SCALINGS_NONE,
     CLF_GGUF_SCALINGS_LINEAR,
@@ -23,22 +23,22 @@ typedef enum clf_gguf_scalings {
 /* How GGUF describes a family's networks. */
 typedef struct clf_gguf_architecture {
     const char *model_type, *name; /* general.architecture */
-    const char *activation;        /* the only one that it has */
+    const char *activation;        /* the only activation that it allows */
     clf_gguf_feed_forward feed_forward;
-    bool is_interleaved; /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
+    bool is_interleaved; /* rotary pairs of queries and keys are (2i, 2i + 1); the rows of their matrices are stored in that order */
     bool fuses_qkv;
     bool has_layer_norms; /* norms subtract the mean; else they divide by the root mean square alone */
     bool norms_hold_one;  /* gains are stored as 1 + gamma */
-    bool has_soft_caps;   /* of scores and of logits, both always; scores have none otherwise */
+    bool has_soft_caps;   /* scores and logits both have soft caps; if false, scores have none */
     clf_gguf_scalings scalings;
-    bool turns_parts;    /* heads of which a part is turned, and longrope's divisors */
-    bool has_local_base; /* layers with windows turn by a base of their own */
-    bool has_windows;    /* of all layers, or with a period of all but each period-th */
+    bool turns_parts;    /* allows rotary positions on a part of each head, and longrope's divisors */
+    bool has_local_base; /* layers with windows have a rotary base of their own */
+    bool has_windows;    /* in all layers; with a period, in all but each period-th */
     int64_t period;
-    int64_t largest; /* above 0: with so many layers scores are divided by sqrt(width / heads), else by sqrt(head_size) */
+    int64_t largest; /* if above 0: models of this many layers divide scores by sqrt(width / heads), others by sqrt(head_size) */
 } clf_gguf_architecture;
 
-/* The architecture of this name; where several families share it, as the first of them. NULL: another one. */
+/* The architecture of this name, by the first family that has it. NULL: unknown name. */
 const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name);
 
 /* The architecture of a model_type; NULL: it has none. */

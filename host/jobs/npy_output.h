@@ -8,8 +8,8 @@
 /* clfi_npy_write; IO also where the fingerprint of what was there cannot be removed. */
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
-/* Commits an array that was written row by row (clfi_npy_writer_finish), and with it another output of the same command (NULL: none): both,
- * or where one fails neither. Closes both in any case. */
+/* Commits an array that was written row by row (clfi_npy_writer_finish) together with another output of the same command (NULL: none). If
+ * one fails, neither is committed. Closes both in any case. */
 clf_status cli_npy_commit(clf_atomic_file *file, clf_atomic_file *beside);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engines `tiled`: any device, any strides, any storage types; and `tiled_half`, the same with products in half precision. */
+/* Launchers of two GEMM engines. `tiled` is the portable one: any device, strides and storage types. `tiled_half` is the same with products
+ * in half precision. */
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 
-/* Places in clf_tile: work-items down and across a group, results of one item down and across, the slice of k in local memory, and the
- * parts that k is split into among groups. */
+/* Indices in clf_tile.value. WG_: work-items of a group along m and n. ITEM_: results of one item along m and n. SLICE: length of a slice
+ * of k in local memory. SPLIT: number of parts of k, each summed by groups of its own. */
 enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
-enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
+enum { MAX_LOADS = 16, PADDING = 4 }; /* elements that an item loads per operand and slice; a multiple of 4, as in gemm_tiled.cl */
 enum { GROUPS_PER_UNIT = 2, SMALL_UNITS = 4, LEAST_PART = 128, MOST_PARTS = 8, RUN = 8 };
 
 /* The differences between the two engines. */
 typedef struct variant {
     clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
     bool is_half;
-    int most_values;      /* results and loaded elements of a work-item: with 96, or 56 by halves, gfx1100's compiler spills */
+    int most_values;      /* limit of results plus loaded elements of an item; gfx1100's compiler spills at 96 (halves: 56) */
     size_t element_bytes; /* in local memory */
 } variant;
 
@@ -36,7 +37,7 @@ static const variant halves = {.parameters = {[WG_M] = {"wg_m", {8}},
                                .most_values = 44,
                                .element_bytes = sizeof(cl_half)};
 
-/* 8 x 8 work-items with slices of 8. How many results an item has and how many parts k has depends on the case. */
+/* 8 x 8 work-items with slices of 8. tile_of chooses the results of an item and the parts of k. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     static const clf_tile usual = {{[WG_M] = 8, [WG_N] = 8, [SLICE] = 8}};
@@ -44,7 +45,7 @@ static clf_tile standard(const clf_context *context, const clf_tile *tile)
     return clfi_tile_or(tile, &usual);
 }
 
-/* As large as an item's results can become where the tile leaves them open. */
+/* Sets the item's results that the tile leaves open (0) to their largest values. */
 static clf_tile with_large_items(const variant *of, const clf_tile *tile)
 {
     clf_tile large = *tile;
@@ -99,7 +100,7 @@ static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
     return ceil_div(args->m, v[WG_M] * v[ITEM_M]) * ceil_div(args->n, v[WG_N] * v[ITEM_N]) * clfi_gemm_batch_count(args);
 }
 
-/* Groups that fill the device. */
+/* The number of work-groups that fills the device. */
 static int64_t wanted_groups(const clf_context *context)
 {
     const clf_device_caps *caps = &context->device.caps;
@@ -107,14 +108,14 @@ static int64_t wanted_groups(const clf_context *context)
     return caps->small_units ? ceil_div(groups, SMALL_UNITS) : groups;
 }
 
-/* CPUs, whose compilers are slow with barriers, get the shorter kernel. */
+/* CPUs and devices with a slow compiler get small items, whose kernel is shorter: compilers take long over loops with barriers. */
 static bool is_short(const clf_context *context)
 {
     return context->device.caps.slow_compiler || context->device.caps.is_cpu;
 }
 
-/* An item has as many results as there can be (8 x 8, by halves 8 x 4) where that gives every unit its groups, else 4 x 4. Where even these
- * groups are few, k is split. */
+/* An item computes 8 x 8 results (halves: 8 x 4) if that still makes enough groups to fill the device, else 4 x 4. If those groups are too
+ * few as well, k is split. */
 static clf_tile tile_of(const clf_context *context, const variant *of, const clf_gemm_args *args)
 {
     static const clf_tile small_items = {{[ITEM_M] = 4, [ITEM_N] = 4}};
@@ -140,7 +141,8 @@ int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n)
     return is_short(context) || columns == 0 ? 0 : ceil_div(wanted_groups(context), columns) * height;
 }
 
-/* Behind the whole slices come two loops over the operands and one over k; by halves, within a slice one over runs. */
+/* Counts the kernel's loop iterations. After the whole slices, two loops load the rest of the operands and one multiplies it. Halves also
+ * have a loop over runs within a slice. */
 static bool supports(const clf_context *context, const variant *of, const clf_gemm_args *args)
 {
     const clf_tile tile = standard(context, &args->tile);
@@ -165,7 +167,7 @@ typedef struct tile_walk {
     bool is_k_inner;
 } tile_walk;
 
-/* Four neighbours along the lines must not reach over the last one. */
+/* How the kernel loads an operand. Vectors along the lines need a multiple of 4 lines, else they would reach past the last one. */
 static const char *reads_of(const clf_gemm_args *args, const tile_walk *w)
 {
     const int64_t inner = w->is_k_inner ? w->k_stride : w->line_stride, outer = w->is_k_inner ? w->line_stride : w->k_stride;
@@ -214,7 +216,7 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)v[WG_N], (size_t)v[WG_M], 1});
 }
 
-/* The sums of each part of k into a temporary, then added, with the epilogue. */
+/* Writes the sums of each part of k to temporary memory. The epilogue's kernel then adds the parts. */
 static clf_status run_split(clf_context *context, const variant *of, const clf_gemm_args *args, const clf_tile *tile)
 {
     const int64_t step = ceil_div(ceil_div(args->k, tile->value[SPLIT]), tile->value[SLICE]) * tile->value[SLICE];

@@ -8,13 +8,13 @@
 
 enum { CLFI_SHORT_LOOPS = 60000 };
 
-/* True when a work-item may run so many iterations. */
+/* Whether a work-item may run this number of iterations. */
 static inline bool clfi_loops_fit(const clf_context *context, int64_t iterations)
 {
     return !context->device.caps.short_loops || iterations <= CLFI_SHORT_LOOPS;
 }
 
-/* Units of work for one work-item: `wanted`, at least 1, fewer where a unit of so many iterations asks for it. */
+/* Units of work for one work-item: `wanted`, or fewer if units of `iterations` each would exceed the limit. At least 1. */
 static inline int64_t clfi_loops_clamp(const clf_context *context, int64_t iterations, int64_t wanted)
 {
     const int64_t most = context->device.caps.short_loops ? CLFI_SHORT_LOOPS / (iterations + 1) : INT32_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs items into passes. */
+/* Keeps items that wait for their rows, packs them by length into passes and hands the rows to the sink. */
 #include "model/row_packer.h"
 
 #include <stdlib.h>
@@ -8,24 +8,24 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
-enum { MOST_TOKENS = 1 << 28 }; /* of a pass: offsets are int32 */
+enum { MOST_TOKENS = 1 << 28 }; /* limit of a pass, because offsets are int32 */
 
 typedef struct waiting {
     size_t tag;
-    int32_t *ids; /* [2][count]: ids, then types; NULL: dropped */
+    int32_t *ids; /* [2][count]: ids, then types; NULL: dropped, or its pass has begun */
     size_t count;
 } waiting;
 
 struct clf_row_packer {
     clf_session *session;
     clf_row_packer_params params;
-    size_t limit; /* tokens of a pass */
+    size_t limit; /* most tokens of a pass */
     bool has_types;
-    waiting *items; /* [item_count]: in the order of their coming; the first `round` of them are at work */
+    waiting *items; /* [item_count] in order of arrival; the first `round` belong to the current round */
     size_t item_count, item_capacity;
-    size_t round, next; /* order[next .. round): those of the round that have no row yet */
+    size_t round, next; /* order[next .. round): items of the round whose pass has not begun */
     size_t *order;
-    size_t dropped; /* of those that have no row yet */
+    size_t dropped; /* dropped items whose pass has not begun */
     clf_encoding encoding;
     clf_str prompted;
     clf_embed_stats stats;
@@ -70,7 +70,7 @@ void clfi_row_packer_destroy(clf_row_packer *packer)
     free(packer);
 }
 
-/* ---- Coming ---- */
+/* ---- Adding and dropping items ---- */
 
 /* types NULL: all 0. */
 static clf_status append(clf_row_packer *packer, size_t tag, const int32_t *ids, const int32_t *types, size_t count)
@@ -184,7 +184,7 @@ static clf_status begin_round(clf_row_packer *packer)
     return CLF_OK;
 }
 
-/* A pass at hand. */
+/* The input and output of one pass. */
 typedef struct batch {
     int32_t *ids, *types, *offsets; /* [tokens], [tokens], [count + 1] */
     size_t *tags;                   /* [count] */
@@ -202,7 +202,7 @@ static void batch_free(batch *b)
     free(b->is_corrupt);
 }
 
-/* Takes order[next .. next + taken) out of the round, but for what was dropped. */
+/* Moves the items order[next .. next + taken) into *out and skips dropped ones. */
 static clf_status take_items(clf_row_packer *packer, size_t taken, batch *out)
 {
     size_t tokens = 0;
@@ -252,7 +252,7 @@ clf_status clfi_row_packer_step(clf_row_packer *packer)
         return CLF_OK;
     CLF_GOTO(take_items(packer, clfi_next_window(packer->order, packer->next, packer->round, packer->limit, length_of, packer), &b));
     if (b.count == 0)
-        goto done; /* all of them were dropped */
+        goto done; /* all taken items were dropped */
     CLF_GOTO(clfi_row_pass_run(packer->session, packer->params.pass, &(clf_sequences){b.ids, b.types, b.offsets, b.count}, b.rows,
                                b.is_corrupt));
     packer->stats.batches++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns texts, pairs of texts and token ids into rows of numbers. They are tokenized as they come, wait, and are packed by like length into
- * passes of about as many tokens as suit the device. New ones may come while it works. Embedding, reranking and classification share it.
- * One thread drives a packer.
+/* Turns texts, pairs of texts and token ids into rows of numbers, for embedding, reranking and classification. Items are tokenized when
+ * they are added, and packed by similar length into passes of a size that suits the device. Items may be added at any time, also from the
+ * sink. One thread drives a packer.
  *
- * Rounds: a step that has nothing left of a round begins one with all that waits by then (or its first round_tokens tokens), longest first.
- * What comes during a round waits for the next, so that nothing waits for ever, and the batches of a fixed list of texts depend on nothing
- * but the list. */
+ * Rounds: when a round is finished, the next step begins a new one with all waiting items (or the first round_tokens tokens of them),
+ * longest first. Items that arrive during a round wait for the next one. So no item waits for ever, and the batches of a fixed list of
+ * texts depend on the list alone. */
 #ifndef CLFI_MODEL_ROW_PACKER_H
 #define CLFI_MODEL_ROW_PACKER_H
 

@@ -72,7 +72,7 @@ static clf_status check_row(const stored *s, const clf_weight_name *row, int64_t
     CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a network of model_type \"%s\" has no such bias", file, bias, s->model_type);
 }
 
-/* Tables have no biases, and the generator's other bias is a tensor of its own. */
+/* Tables (embeddings and the like) have no biases. GENERATOR_BIAS is a bias itself. */
 static bool can_have_bias(const clf_weight_name *row)
 {
     const uint64_t tables = CLFI_ROLE(TOKENS) | CLFI_ROLE(POSITIONS) | CLFI_ROLE(TYPES) | CLFI_ROLE(DISTANCE_BIAS) | CLFI_ROLE(SHARED) |

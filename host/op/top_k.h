@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The k largest of each row, with their places. Engine table "top_k". */
+/* Finds the k largest elements of each row and their columns, for choosing tokens and for search. Engine table "top_k". */
 #ifndef CLFI_OP_TOP_K_H
 #define CLFI_OP_TOP_K_H
 

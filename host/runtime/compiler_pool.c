@@ -16,7 +16,7 @@
 #define DEFAULT_SECONDS 120.0
 #define MOST_SECONDS 86400.0
 
-/* From the folder of the library or of the executable. The last one is for libraries in lib/<architecture>. */
+/* Paths relative to the folder of the library or of the executable. The last one is for libraries in lib/<architecture>. */
 static const char *const places[] = {"clformer-compile", "../libexec/clformer/clformer-compile", "../../libexec/clformer/clformer-compile"};
 
 static clf_status try_path(const char *path, char **out)
@@ -24,7 +24,7 @@ static clf_status try_path(const char *path, char **out)
     return access(path, X_OK) == 0 ? clfi_strdup(path, out) : CLF_OK;
 }
 
-/* Beside `file`, whose links are resolved. */
+/* Looks at `places` relative to the folder of `file`, after its links are resolved. */
 static clf_status find_near(const char *file, char **out)
 {
     char resolved[PATH_MAX];
@@ -59,7 +59,8 @@ static clf_status compiler_path(const char *given, char **out)
     return *out ? CLF_OK : try_path(CLF_COMPILER_PATH, out);
 }
 
-/* The compiling process that a pool left for the next pool of this process (not of a forked child). */
+/* The compiling process that a destroyed pool keeps alive for the next pool of this process. A forked child (another owner)
+ * starts its own. */
 static struct {
     pthread_mutex_t lock;
     pid_t owner;
@@ -76,7 +77,7 @@ static void end_left(void)
     left.owner = 0;
 }
 
-/* Takes the first process and the path of a pool. */
+/* Moves a pool's first process and its path into `left`. */
 static void leave(clf_compiler_pool *pool)
 {
     if (!pool->list[0].child.process || pool->is_off)

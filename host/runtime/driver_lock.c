@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process-wide lock around driver calls. */
+/* The lock of this process around driver calls, and the one-time setting of the drivers' environment variables. */
 #include "runtime/driver_lock.h"
 
 #include <pthread.h>

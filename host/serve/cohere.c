@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /v1/rerank and /v2/rerank. */
+/* Serves Cohere's /v1/rerank and /v2/rerank: reads requests and writes the ranked documents as JSON. */
 #include "serve/cohere.h"
 
 #include <stdio.h>

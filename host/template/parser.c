@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the parsers: steps over tokens and makes nodes of the tree. */
+/* Steps over the tokens of a chat template and makes nodes of its syntax tree, for the parsers of statements and of expressions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ clf_status clfi_parser_add_item(template_node *node, template_node *item)
     return CLF_OK;
 }
 
-/* name NULL: none here. */
+/* name NULL: the item has no name, such as a positional argument. */
 clf_status clfi_parser_add_name(template_node *node, const template_token *name)
 {
     CLF_TRY(clfi_grow(&node->names, &node->name_capacity, node->name_count + 1, sizeof *node->names, "template"));

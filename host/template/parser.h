@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building a template's tree: the place among its tokens, and what statements and expressions both need. */
+/* State and helpers of the parsers that build a chat template's syntax tree: the next token, nodes, and error messages. */
 #ifndef CLFI_TEMPLATE_PARSER_H
 #define CLFI_TEMPLATE_PARSER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds special tokens by templates, and truncates. */
+/* Reads the post-processors of tokenizer.json and makes those of known models, as templates that add special tokens. Truncates pairs of
+ * texts. */
 #include "text/post_processor.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static clf_status add_piece(clf_template_processing *template, clf_piece_kind ki
     return CLF_OK;
 }
 
-/* One letter for a piece: A and B the sequences, c and s special tokens; a digit after it is the type. */
+/* Two characters per piece: A or B (the sequences), c or s (the ids cls and sep), then the digit of the token type. */
 static clf_status build(clf_template_processing *template, const char *pattern, int32_t cls, int32_t sep)
 {
     for (; *pattern; pattern += 2) {
@@ -59,7 +60,7 @@ clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_p
     return build_around(&processor->pair, CLF_PIECE_SECOND, 1, before, behind);
 }
 
-/* ["[SEP]", 102] */
+/* Reads a token and its id, for example ["[SEP]", 102]. */
 static clf_status read_token_pair(const json_t *json, const char *where, const char *key, int32_t *id)
 {
     const json_t *pair;
@@ -196,7 +197,7 @@ ROW(trim, "ByteLevel")
 static const clf_part_kind *const rows[] = {&templates_row, &bert_row, &roberta_row, &trim_row};
 static const clf_part_table table = {rows, COUNT(rows), "processors"};
 
-/* Parts of a chain become one: the template of the one that has it, and whether any of them trims. */
+/* Merges the parts of a chain: takes the template of the only part that has one, and trims if any part trims. */
 static clf_status merge(clf_chain *chain, const char *where, clf_post_processor *processor)
 {
     for (size_t i = 0; i < chain->count; i++) {
@@ -234,7 +235,7 @@ void clfi_truncate_pair(size_t room, size_t *n1, size_t *n2)
     size_t *shorter = *n1 > *n2 ? n2 : n1, *longer = *n1 > *n2 ? n1 : n2;
     if (*shorter <= room / 2) {
         *longer = room - *shorter;
-    } else { /* halves; the odd token goes to the longer one, of equals to the second */
+    } else { /* half each; an odd token goes to the longer text, or to the second if both are equally long */
         *shorter = room / 2;
         *longer = room - room / 2;
     }

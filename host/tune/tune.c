@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tuning a device: all engines as they are and what was chosen before, then their tiles and CLBlast's parameters while there is time, then
- * the choice, checked as a whole. */
+/* Tunes a device for clformer tune. Measures all engines with their standard tiles and the earlier choices, then other tiles and CLBlast's
+ * parameters while time is left. Then it chooses, and measures the choices together. */
 #include "tune/tune.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@
 #include "tune/tune_choose.h"
 
 enum { MAX_WALKS = 16, CHECKS = 2 };
-static const double PRODUCT_NS = 1.2e8; /* less only where all the time would not do for the engines as they are and the kept choices */
+static const double PRODUCT_NS = 1.2e8; /* shorter only if the time would not suffice for the standard tiles and the kept choices */
 
-/* CLBlast's parameters that a rule was chosen with; NULL: not CLBlast's, or with its own. */
+/* The parameters of CLBlast that a rule was chosen with. NULL: the rule names another engine, or CLBlast's own parameters. */
 static const clf_clblast_parameters *kept_parameters(const clf_tuning *kept, const clf_gemm_rule *rule)
 {
     const bool has_set = strcmp(rule->engine->name, "clblast") == 0 && clfi_clblast_is_any(&kept->clblast);
@@ -46,8 +46,8 @@ static bool is_candidate(const clf_tuning *tuning, const clf_gemm_rule *rule)
     return rule->engine && (memcmp(&rule->tile, &own, sizeof own) != 0 || kept_parameters(tuning, rule));
 }
 
-/* The choices of a file for these products on this device with this driver at this precision, each once: the rules of *out are no products'
- * but engines with their tiles. Left out is what is measured anyway, an engine as it is. */
+/* Reads the choices that a file has for these products, device, driver and precision. *out has each engine and tile once; the products of
+ * its rules mean nothing. Engines with standard tiles are left out, because they are measured anyway. */
 static clf_status read_kept(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
                             clf_tuning *out)
 {
@@ -71,11 +71,11 @@ typedef struct tuner {
     const clfi_tune_params *params;
     const clfi_tune_products *products;
     clfi_tune_device device;
-    clf_tuning kept;       /* choices of before, each once */
+    clf_tuning kept;       /* earlier choices, each once */
     const char *reference; /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
     char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
-    double product_ns; /* of measuring one candidate on one product */
+    double product_ns; /* time to measure one candidate on one product */
     clfi_tune_results results;
 } tuner;
 
@@ -138,7 +138,7 @@ static clf_status measure_engine(tuner *t, const clf_engine *engine, const clf_t
     return measure(t, &candidate, clblast ? &tuning : NULL);
 }
 
-/* Engines as they are. The table's choice comes first; without it there is nothing to compare with. */
+/* Measures the untuned choice, which the others are compared with, then each engine with its standard tile. */
 static clf_status measure_engines(tuner *t)
 {
     static const clf_tile own = {{0}};
@@ -162,7 +162,7 @@ static clf_status measure_kept(tuner *t)
     return CLF_OK;
 }
 
-/* One step of one engine's search; *ended: there is none. */
+/* Makes one step of an engine's search. *ended: the search is over and no step was made. */
 static clf_status step_walk(tuner *t, clfi_tune_walk *walk, bool *ended)
 {
     clf_tile tile;

@@ -16,7 +16,7 @@
 
 enum { SEED = 4, QUERIES_CHECKED = 256 };
 
-static const double small_case = 1 << 24; /* q k products, verified as a whole */
+static const double small_case = 1 << 24; /* cases with at most this many products of q and k have all queries verified */
 
 typedef enum attention_mask { MASK_NONE, MASK_CAUSAL, MASK_LENGTHS } attention_mask;
 static const char *const mask_names[] = {"none", "causal", "lengths"};
@@ -113,7 +113,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(attention_state), setup, state);
 }
 
-/* One query; scratch: (2 L + 3) D values. The masked keys come last, so they are simply not there for the reference. */
+/* Verifies one query; scratch: (2 L + 3) D values. Masked keys come last, so the reference gets the keys before them alone. */
 static clf_status check_query(const attention_state *s, size_t place, double *scratch, clfi_verdict *out)
 {
     const size_t length = (size_t)s->one.length, size = (size_t)s->one.size, head = place / length, query = place % length;
@@ -136,7 +136,7 @@ static clf_status check_query(const attention_state *s, size_t place, double *sc
                                     .precision = s->run.precision};
     CLF_TRY(clfi_ref_attention_row(&row, want, bound));
     for (size_t c = 0; c < size; c++)
-        /* and out's own rounding */
+        /* the last term is the rounding of out */
         clfi_verdict_add(out, (double)s->out.host[place * size + c], want[c], bound[c] + 0x1p-24 * (fabs(want[c]) + bound[c]));
     return CLF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix products and activations in double. */
+/* Computes matrix products and activations in float64, with error bounds that results of the engines are verified against. */
 #include "workload/reference_gemm.h"
 
 #include <math.h>
@@ -65,7 +65,8 @@ double clfi_ref_activation_slope(clf_activation kind, double reach)
     return kind == CLF_ACTIVATION_RELU2 ? 2 * reach : kind == CLF_ACTIVATION_HARDSWISH ? 1.5 : is_one ? 1.0 : 1.14;
 }
 
-/* Sums of the products of row i and of their magnitudes, row by row of b so that memory is read in order. */
+/* sum[j]: row i of a times column j of b; magnitude[j]: the same of absolute values, with b_terms for b if they are given. Walks b row by
+ * row, to read memory in order. */
 static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magnitude)
 {
     for (int64_t j = 0; j < g->n; j++)
@@ -79,9 +80,11 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
     }
 }
 
-/* Products in half precision (gemm_tiled.cl) round both operands, four times in a chain of multiply-adds, and the sum of two chains:
- * 7 x 2^-11 or 3.4e-3. Below 2^-14 they lose up to 2^-25 instead, an operand times the other one. Matrix units (gemm_matrix.cl) round both
- * operands to bfloat16, 2^-8 each; to sums of two of them 2^-17 each, and leave out the product of the second ones, 2^-16. */
+/* MEDIUM covers two engines. Matrix units (gemm_matrix.cl) round both operands to bfloat16: relative errors of 2^-8 each. Half precision
+ * (gemm_tiled.cl) rounds both operands, four steps of a chain of multiply-adds and the sum of two chains: 7 x 2^-11 = 3.4e-3. An
+ * operand below 2^-14 errs by up to 2^-25 instead, which the other operand multiplies.
+ * HIGH: matrix units split each operand into two bfloat16 parts, with a relative error of 2^-17 each, and omit the product of the
+ * second parts, 2^-16. */
 clfi_ref_loss clfi_ref_gemm_loss(clf_precision precision)
 {
     static const clfi_ref_loss losses[] = {
