@@ -80,6 +80,9 @@ static const struct {
     {1, {"none", "odd sizes", 23, 512, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_K}},
     {1, {"none", "odd sizes", 39, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q6_K}},
     {12, {"none", "odd sizes", 45, 288, CLF_ACTIVATION_NONE, true, false, 12, CLF_WEIGHT_Q4_0}},
+    /* rows as long as in models of 1 B and of 70 B weights, which more items of a work-group share */
+    {1, {"none", "odd sizes", 13, 1056, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
+    {1, {"none", "odd sizes", 7, 8224, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
     {20, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_GELU, false, false, 20, CLF_WEIGHT_Q8_0}},
     {41, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_SILU, true, false, 41, CLF_WEIGHT_Q4_1}},
     {29, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, true, false, 29, CLF_WEIGHT_Q6_K}},

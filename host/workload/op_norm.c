@@ -34,6 +34,8 @@ static const norm_case cases[] = {
 static const norm_case small_cases[] = {
     {false, true, false, 5, 385, 0}, {false, false, false, 5, 385, 1e4f}, {false, false, false, 3, 131, 1e6f},
     {true, false, false, 3, 129, 0}, {true, true, false, 5, 387, 0},
+    /* the largest work-groups, which rows of wide models have, and work-groups of several rows, as of heads */
+    {false, true, false, 2, 1030, 0}, {true, false, false, 2, 1030, 0}, {true, false, false, 7, 100, 0},
 };
 
 typedef struct norm_state {

@@ -31,6 +31,7 @@ static const selftest_case cases[] = {
     {"search", "cosine", NULL, clfi_selftest_search},
     {"soft_cap", "logits", NULL, clfi_selftest_soft_cap},
     {"row_check", "rows", NULL, clfi_selftest_row_check},
+    {"exp_sum", "logits", NULL, clfi_selftest_exp_sum},
     {"feed_forward", "gated", NULL, clfi_selftest_feed_forward},
     {"encoder", "two-layers", NULL, clfi_selftest_encoder},
     {"encoder_decoder", "cached-targets", NULL, clfi_selftest_encoder_decoder},

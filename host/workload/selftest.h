@@ -57,6 +57,7 @@ clf_status clfi_selftest_decoder(clfi_selftest *test);
 clf_status clfi_selftest_feed_forward(clfi_selftest *test);
 clf_status clfi_selftest_soft_cap(clfi_selftest *test);
 clf_status clfi_selftest_row_check(clfi_selftest *test);
+clf_status clfi_selftest_exp_sum(clfi_selftest *test);
 
 /* Appends a workload of each. */
 clf_status clfi_selftest_workloads(clfi_workload_list *list);

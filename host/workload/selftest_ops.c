@@ -50,23 +50,31 @@ clf_status clfi_selftest_activation(clfi_selftest *test)
     return activation_case(test, CLF_ACTIVATION_GELU, true);
 }
 
-clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
+static clf_status l2_normalize_case(clfi_selftest *test, int64_t width)
 {
-    enum { ROWS = 3, WIDTH = 387 };
+    enum { ROWS = 3, WIDEST = 1030 };
+    const int64_t dim[] = {ROWS, width};
     clfi_selftest_operands data = {.count = 0};
-    double *x = NULL, want[ROWS * WIDTH], bound[ROWS * WIDTH];
+    double *x = NULL, want[ROWS * WIDEST], bound[ROWS * WIDEST];
     clf_status st;
-    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){ROWS, WIDTH}, -3, 5));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){ROWS, WIDTH}));
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, dim, -3, 5));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, dim));
     CLF_GOTO(clfi_l2_normalize(test->context, clfi_selftest_view(&data, 0), 1e-12f, clfi_selftest_view(&data, 1)));
     CLF_GOTO(clfi_operand_read(&data.operand[1]));
     CLF_GOTO(clfi_operand_widen(&data.operand[0], &x));
-    clfi_ref_l2_normalize(x, ROWS, WIDTH, (double)1e-12f, want, bound);
+    clfi_ref_l2_normalize(x, ROWS, (size_t)width, (double)1e-12f, want, bound);
     clfi_selftest_all(test, &data.operand[1], want, bound);
 done:
     clfi_selftest_free(&data);
     free(x);
     return st;
+}
+
+/* Widths of two sizes of work-groups. */
+clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
+{
+    CLF_TRY(l2_normalize_case(test, 387));
+    return l2_normalize_case(test, 1030);
 }
 
 clf_status clfi_selftest_embedding(clfi_selftest *test)

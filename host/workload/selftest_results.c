@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: what a network's results pass through: the soft cap of logits, and the check of rows for what is not a number. */
+/* Self-test: what a network's results pass through: the soft cap of logits, the sums of their exponentials, and the check of rows for what
+ * is not a number. */
 #include <math.h>
 
 #include "kernel/combine.h"
+#include "kernel/exp_sum.h"
 #include "kernel/row_check.h"
 #include "workload/selftest.h"
 
@@ -51,5 +53,35 @@ clf_status clfi_selftest_row_check(clfi_selftest *test)
 done:
     clf_tensor_destroy(x);
     clf_tensor_destroy(flags);
+    return st;
+}
+
+/* Rows as long as a vocabulary, so that every item of the largest work-group has several elements; the last row ends in an infinity. */
+clf_status clfi_selftest_exp_sum(clfi_selftest *test)
+{
+    enum { ROWS = 3, WIDTH = 5003, X = 0, SCALE, Y };
+    const int64_t dim[] = {ROWS, WIDTH};
+    const float infinity = INFINITY;
+    clfi_selftest_operands data = {.count = 0};
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, dim, -9, 9));
+    CLF_GOTO(clfi_selftest_add(test, &data, 1, dim, 0.5f, 1.5f));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 1, dim));
+    const clf_view *x = clfi_selftest_view(&data, X);
+    CLF_GOTO(clfi_buffer_write(x->buffer, ((size_t)x->offset + ROWS * WIDTH - 1) * sizeof infinity, &infinity, sizeof infinity));
+    CLF_GOTO(clfi_exp_sum_launch(test->context, x, clfi_selftest_view(&data, SCALE), clfi_selftest_view(&data, Y)));
+    CLF_GOTO(clfi_operand_read(&data.operand[Y]));
+    for (int row = 0; row < ROWS - 1; row++) {
+        const float *values = data.operand[X].host + row * WIDTH;
+        double largest = -INFINITY, want = 0;
+        for (int i = 0; i < WIDTH; i++)
+            largest = fmax(largest, (double)values[i]);
+        for (int i = 0; i < WIDTH; i++)
+            want += exp((double)data.operand[SCALE].host[row] * ((double)values[i] - largest));
+        clfi_verdict_add(&test->verdict, (double)data.operand[Y].host[row], want, 1e-5 * want);
+    }
+    clfi_verdict_add(&test->verdict, isnan(data.operand[Y].host[ROWS - 1]), 1, 0);
+done:
+    clfi_selftest_free(&data);
     return st;
 }

@@ -219,6 +219,7 @@ END
 if is_whole; then
     notices soft_cap any/soft_cap.cl 'cap * tanh(y[' '3.0f * tanh(y['
     notices row_check any/row_check.cl '= flag;' '= 0;'
+    notices exp_sum any/exp_sum.cl '? NAN : sum' '? NAN : 1.001f * sum'
     notices activation any/activation_map.cl 'ACTIVATE(LOAD_X(x, x_offset + axes_offset(axes.dim, axes.x, AXES, i)))' 0.0f
     notices cached_attention shared/cached_attention.cl '((score) + (bias)[' '((score) - (bias)['
 fi
