@@ -7,7 +7,7 @@
 
 typedef struct bench_openblas bench_openblas;
 
-/* NULL if the workload is not a linear layer, or the build found no OpenBLAS. */
+/* NULL if the workload is not a linear layer of float weights, or the build found no OpenBLAS. */
 bench_openblas *bench_openblas_create(const clfi_workload *workload);
 void bench_openblas_destroy(bench_openblas *peer); /* NULL is a no-op */
 

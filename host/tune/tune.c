@@ -209,8 +209,8 @@ static clf_status search(tuner *t)
     return CLF_OK;
 }
 
-/* The choices as contexts will use them. What does not keep its promise is taken back: the least of many measurements is lucky as a
- * rule. */
+/* Measures all choices together, as contexts will use them, and takes back those that are not faster than the untuned choice: the
+ * smallest of many measurements is often luck. */
 static clf_status check_choices(tuner *t, clf_tuning *tuning)
 {
     for (int i = 0; i < CHECKS; i++) {
