@@ -304,7 +304,8 @@ static clf_status fail_unusable(clf_context *context, const clf_kernel_spec *spe
 
 /* Drivers may allow a kernel fewer work-items than the device's limit. Mali's driver does where a kernel takes many registers
  * (https://github.com/opencv/opencv/issues/13108), and Adreno's (https://github.com/clMathLibraries/clBLAS/issues/136), whose local memory
- * is small too. A launch would fail as if the device were lost, so the engine is left out instead. */
+ * is small too. A launch would fail as if the device were lost, so the engine is left out instead. The limit that rusticl of Mesa 22.3
+ * gives is the size of a sub-group, whatever the kernel is, and launches beyond it work: it is passed over. */
 static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec, cl_kernel kernel)
 {
     const cl_device_id device = context->device.id;
@@ -316,7 +317,8 @@ static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec
         clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS)
         return CLF_OK; /* the launch itself shows it */
     const size_t items = asked[0] * asked[1] * asked[2];
-    if (items <= most && local <= local_limit)
+    const bool is_limit_known = strcmp(context->device.info.platform_name, "rusticl") != 0;
+    if ((items <= most || !is_limit_known) && local <= local_limit)
         return CLF_OK;
     snprintf(context->unbuilt_reason, sizeof context->unbuilt_reason,
              "kernel %s: needs work-groups of %zu items with %llu bytes of local memory, the driver allows it %zu items and %llu bytes",

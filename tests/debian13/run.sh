@@ -151,15 +151,3 @@ test_debian13() {
     [ $status -eq 137 ] && [ ! -e "$debian13_root/clformer/build/failed" ] || return $status
     skip_debian13 "no time left: its tests were ended after $seconds s, those before passed"
 }
-
-# Runs the last part of --full in the rest of its 90 minutes, less 5 for its end. It is skipped by name if that rest is less than it needs
-# on two cores.
-test_debian13_in_time() { # START
-    local minutes=$(((SECONDS - $1) / 60)) has=85 needs=20
-    if [ $((minutes + needs)) -gt $has ]; then
-        skip_debian13 "the other parts took $minutes minutes; ./quickstart test --debian13 runs it alone"
-    else
-        debian13_end=$(($1 + has * 60))
-        test_debian13
-    fi
-}

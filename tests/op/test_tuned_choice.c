@@ -104,7 +104,7 @@ static void test_clblast(void **state)
     size_t used = 0;
     temp_directory_make(directory);
     temp_path(directory, "tuned.json", path);
-    for (size_t i = 0; used < 3 && clfi_tune_clblast_set(i, &tuning.clblast); i += 4) {
+    for (size_t i = 0; used < 2 && clfi_tune_clblast_set(i, &tuning.clblast); i += 4) {
         if (clfi_clblast_check(*state, &tuning.clblast) != CLF_OK)
             continue;
         store(path, device, &tuning);
