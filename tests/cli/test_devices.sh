@@ -152,9 +152,9 @@ if is_whole && [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | g
         fail "the crash is not told: $(cat "$work/err")"
 fi
 
-# Every op of this device is right, and a kernel that is wrong is found. Where this device has a small share of the tests' larger cases, and
-# another the rest, it is the norms.
-filter=
+# Every op of this device is right, and a kernel that is wrong is found. Where this device has only the small cases, or a small share of
+# the larger ones, it is the norms.
+filter=${CLF_TEST_SMALL:+norm}
 case ${CLF_TEST_SHARE:-} in 0-0/*) filter=norm ;; esac
 "$program" selftest --filter "$filter" >"$work/out" 2>"$work/err" || fail "selftest: $(grep FAIL "$work/out"; cat "$work/err")"
 grep -qE '^  all passed: [0-9]+' "$work/out" || fail "selftest: $(cat "$work/out")"

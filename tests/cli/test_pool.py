@@ -197,7 +197,7 @@ with tempfile.TemporaryDirectory() as work:
     if not one.stdout or two.stdout != one.stdout or killed.stdout != one.stdout:
         fail(f"rerank on two: {two.stdout[:200]} {killed.stdout[:200]} instead of {one.stdout[:200]}")
     done = run(program, "rerank", model, "the cat", "a", "b", "--device", ",")
-    expect("rerank by a model without a head", done, 1, "no head")
+    expect("rerank by a model without a head", done, 1, "no classification head")
     if "another takes" in done.stderr:
         fail(f"a model that cannot do it was tried on another device: {done.stderr}")
 
