@@ -6,27 +6,24 @@
 #include "matrix_unit.cl"
 
 #if IS_EMULATED
-/* Registers of a lane: of A and of B, each of a pair of numbers (of one where A_REGISTER is ushort); and how many products an instruction
- * adds to a result. */
+/* Registers of A and of B that an instruction takes from a lane, each a pair of numbers (one number where A_REGISTER is ushort), and how
+ * many products it adds to a result. */
 #if UNIT == NVIDIA_BF16
-typedef uint4 a_registers;
-typedef uint2 b_registers;
-#define DEPTH 16
+#define A_COUNT 4
+#define B_COUNT 2
 #elif UNIT == NVIDIA_F16
-typedef uint2 a_registers;
-typedef uint b_registers;
-#define DEPTH 8
-#elif UNIT == INTEL_16
-typedef uint4 a_registers;
-typedef uint8 b_registers;
-#define DEPTH 16
-#elif UNIT == INTEL_8
-typedef uint8 a_registers;
-typedef uint8 b_registers;
-#define DEPTH 16
+#define A_COUNT 2
+#define B_COUNT 1
+#elif IS_INTEL
+#define A_COUNT 8
+#define B_COUNT 8
 #else
-typedef fragment a_registers;
-typedef fragment b_registers;
+#define A_COUNT (sizeof(fragment) / sizeof(uint))
+#define B_COUNT A_COUNT
+#endif
+#if UNIT == NVIDIA_F16
+#define DEPTH 8
+#else
 #define DEPTH 16
 #endif
 #if UNIT == INTEL_16
@@ -34,7 +31,11 @@ typedef fragment b_registers;
 #else
 #define A_REGISTER uint
 #endif
-/* A block takes INSTRUCTIONS of them. Number i adds the product of registers A_OF(i) and B_OF(i) of the fragments to part PART_OF(i). */
+#define A_REGISTERS (sizeof(fragment) / sizeof(A_REGISTER)) /* of a fragment */
+#define B_REGISTERS (sizeof(fragment) / sizeof(uint))
+
+/* A block takes INSTRUCTIONS instructions. Number i adds to part PART_OF(i) the product of the A_OF(i)-th registers of A that one
+ * instruction takes and the B_OF(i)-th of B. */
 #if UNIT == NVIDIA_F16
 #define INSTRUCTIONS (2 * PARTS)
 #define PART_OF(i) ((i) / 2)
@@ -43,13 +44,9 @@ typedef fragment b_registers;
 #else
 #define INSTRUCTIONS PARTS
 #define PART_OF(i) (i)
-#define A_OF(i) ((i) / B_IN_FRAGMENT)
-#define B_OF(i) ((i) % B_IN_FRAGMENT)
+#define A_OF(i) ((i) / (B_REGISTERS / B_COUNT))
+#define B_OF(i) ((i) % (B_REGISTERS / B_COUNT))
 #endif
-#define A_IN_FRAGMENT (sizeof(fragment) / sizeof(a_registers))
-#define B_IN_FRAGMENT (sizeof(fragment) / sizeof(b_registers))
-#define A_COUNT (sizeof(a_registers) / sizeof(A_REGISTER))
-#define B_COUNT (sizeof(b_registers) / sizeof(uint))
 
 typedef struct place {
     uint line, k;
@@ -125,24 +122,10 @@ static inline void put_pair(__local ushort *line, uint pair)
     line[1] = (ushort)(pair >> 16);
 }
 
-static inline sum_part emulated_instruction(wave w, sum_part c, a_registers a, b_registers b)
+/* Adds to the PART_VALUES results c of a lane. */
+static inline void emulated_instruction(wave w, float *c, const A_REGISTER *a, const uint *b)
 {
     __local ushort *const a_lines = w.scratch, *const b_lines = w.scratch + WAVE_SCRATCH / 2; /* 16 lines of 16 numbers */
-    union {
-        a_registers vector;
-        A_REGISTER values[A_COUNT];
-    } ua;
-    union {
-        b_registers vector;
-        uint values[B_COUNT];
-    } ub;
-    union {
-        sum_part vector;
-        float values[PART_VALUES];
-    } uc;
-    ua.vector = a;
-    ub.vector = b;
-    uc.vector = c;
 #if UNIT == AMD_GFX11
     const bool is_copy = w.lane >= 16; /* which has to hold what lane - 16 does */
 #else
@@ -151,29 +134,45 @@ static inline sum_part emulated_instruction(wave w, sum_part c, a_registers a, b
     for (uint r = 0; r < (is_copy ? 0 : A_COUNT); r++) {
         const place at = place_of_a(w.lane, r);
 #if UNIT == INTEL_16
-        a_lines[at.line * 16 + at.k] = ua.values[r];
+        a_lines[at.line * 16 + at.k] = a[r];
 #else
-        put_pair(a_lines + at.line * 16 + at.k, ua.values[r]);
+        put_pair(a_lines + at.line * 16 + at.k, a[r]);
 #endif
     }
     for (uint r = 0; r < (is_copy ? 0 : B_COUNT); r++) {
         const place at = place_of_b(w.lane, r);
-        put_pair(b_lines + at.line * 16 + at.k, ub.values[r]);
+        put_pair(b_lines + at.line * 16 + at.k, b[r]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool is_right = true;
 #if UNIT == AMD_GFX11
     for (uint r = 0; r < 8; r++)
-        is_right = is_right && ua.values[r] == ((__local const uint *)a_lines)[w.lane % 16 * 8 + r] &&
-                   ub.values[r] == ((__local const uint *)b_lines)[w.lane % 16 * 8 + r];
+        is_right = is_right && a[r] == ((__local const uint *)a_lines)[w.lane % 16 * 8 + r] &&
+                   b[r] == ((__local const uint *)b_lines)[w.lane % 16 * 8 + r];
 #endif
     for (uint i = 0; i < PART_VALUES; i++) {
         const uint row = emulated_row(w.lane, i) * 16, column = emulated_column(w.lane, i) * 16;
         for (uint k = 0; k < DEPTH; k++)
-            uc.values[i] = fma(emulated_number(a_lines[row + k]), emulated_number(b_lines[column + k]), uc.values[i]);
-        uc.values[i] = is_right ? uc.values[i] : NAN;
+            c[i] = fma(emulated_number(a_lines[row + k]), emulated_number(b_lines[column + k]), c[i]);
+        c[i] = is_right ? c[i] : NAN;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    return uc.vector;
+}
+
+/* c += A B. The instructions are a loop, since a compiler takes long for each copy. */
+static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
+{
+    union {
+        fragment whole;
+        A_REGISTER registers[A_REGISTERS];
+    } ua;
+    union {
+        fragment whole;
+        uint registers[B_REGISTERS];
+    } ub;
+    ua.whole = a;
+    ub.whole = b;
+    for (uint i = 0; i < INSTRUCTIONS; i++)
+        emulated_instruction(w, c->values + PART_OF(i) * PART_VALUES, ua.registers + A_OF(i) * A_COUNT, ub.registers + B_OF(i) * B_COUNT);
 }
 #endif

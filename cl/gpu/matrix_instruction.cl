@@ -61,26 +61,8 @@ static inline float8 device_instruction(float8 c, uint8 a, uint8 b)
     return intel_sub_group_bf16_bf16_matrix_mad_k16(as_int8(a), as_int8(b), c);
 }
 #endif
-#endif
 
-/* c += A B. Every lane of the wave calls it. Emulated instructions are a loop, since a compiler takes long for each copy. */
-#if IS_EMULATED
-static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
-{
-    union {
-        fragment whole;
-        a_registers registers[A_IN_FRAGMENT];
-    } ua;
-    union {
-        fragment whole;
-        b_registers registers[B_IN_FRAGMENT];
-    } ub;
-    ua.whole = a;
-    ub.whole = b;
-    for (uint i = 0; i < INSTRUCTIONS; i++)
-        c->parts[PART_OF(i)] = emulated_instruction(w, c->parts[PART_OF(i)], ua.registers[A_OF(i)], ub.registers[B_OF(i)]);
-}
-#else
+/* c += A B. Every lane of the wave calls it. */
 static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
 {
 #if UNIT == NVIDIA_BF16

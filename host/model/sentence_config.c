@@ -299,9 +299,9 @@ clf_status clfi_sentence_activation(const char *name, const char *where, clf_act
     } rows[] = {{"Tanh", CLF_ACTIVATION_TANH}, {"Identity", CLF_ACTIVATION_NONE}, {"ReLU", CLF_ACTIVATION_RELU},
                 {"GELU", CLF_ACTIVATION_GELU}, {"SiLU", CLF_ACTIVATION_SILU},     {"Sigmoid", CLF_ACTIVATION_SIGMOID}};
     static const char package[] = "torch.nn.";
-    const char *dot = strrchr(name, '.');
+    const char *last = strncmp(name, package, sizeof package - 1) == 0 ? strrchr(name, '.') + 1 : "";
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strncmp(name, package, sizeof package - 1) == 0 && strcmp(rows[i].name, dot + 1) == 0) {
+        if (strcmp(rows[i].name, last) == 0) {
             *out = rows[i].activation;
             return CLF_OK;
         }

@@ -17,13 +17,19 @@
 static const float normalize_eps = 1e-12f; /* torch.nn.functional.normalize */
 static const float norm_eps = 1e-5f;       /* torch.nn.LayerNorm */
 
+/* A key that may be absent, but not null. */
+static clf_status get_text(const json_t *json, const char *where, const char *key, const char *standard, const char **out)
+{
+    *out = standard;
+    return json_object_get(json, key) ? clfi_json_get_string(json, where, key, out) : CLF_OK;
+}
+
 /* The key tells which of the vectors a module takes; only the sentence's own are there. */
 static clf_status check_name(const json_t *json, const char *where, const char *key)
 {
     static const char standard[] = "sentence_embedding";
-    const char *name = standard;
-    if (json_object_get(json, key))
-        CLF_TRY(clfi_json_get_string(json, where, key, &name));
+    const char *name;
+    CLF_TRY(get_text(json, where, key, standard, &name));
     if (strcmp(name, standard) != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\"", where, key, name, standard);
     return CLF_OK;
@@ -53,7 +59,7 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
 {
     clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT, residual = CLF_ROW_BLOCKS_INIT;
     const clf_row_blocks no_bias = CLF_ROW_BLOCKS_INIT;
-    const char *name = "torch.nn.Tanh";
+    const char *name;
     int64_t in_features;
     bool has_bias;
     clf_status st;
@@ -63,8 +69,7 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     CLF_GOTO(clfi_json_opt_bool(json, where, "use_residual", false, &step->has_residual));
     CLF_GOTO(check_name(json, where, "module_input_name"));
     CLF_GOTO(check_name(json, where, "module_output_name"));
-    if (json_object_get(json, "activation_function"))
-        CLF_GOTO(clfi_json_get_string(json, where, "activation_function", &name));
+    CLF_GOTO(get_text(json, where, "activation_function", "torch.nn.Tanh", &name));
     CLF_GOTO(clfi_sentence_activation(name, where, &step->activation));
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,

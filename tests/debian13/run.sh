@@ -10,7 +10,6 @@
 debian13_root=$PWD/build/debian13
 debian13_log=$PWD/build/debian13.log
 debian13_gigabytes=5 # of the root with its packages and builds, and some more
-debian13_end=        # of bash's SECONDS; "": no limit but those of its steps
 
 # Mounts of the root at $root: /proc, /sys (read-only) and the usual devices.
 debian13_mounts='
@@ -106,9 +105,10 @@ debian13_reason() {
         { grep -a -i -E '^(E|W|debootstrap|dpkg|quickstart):' "$debian13_log" || tail -n 1 "$debian13_log"; } | tail -n 1 | cut -c 1-160
 }
 
-# Seconds that a step may take: MOST, and not beyond the end.
+# Seconds that a step may take: MOST, and not beyond the end of --full.
 debian13_seconds() { # MOST
-    local left=$((${debian13_end:-SECONDS + $1} - SECONDS))
+    local left
+    left=$(seconds_left)
     echo $((left > $1 ? $1 : left > 1 ? left : 1)) # 0 is no limit to timeout
 }
 
@@ -118,7 +118,7 @@ quickstart_debian13() { # NAME=VALUE...
     in_debian13 "$(debian13_seconds 900)" "$@" \
         bash -c 'cd /clformer && ./quickstart /model 2>&1 | tee /quickstart.log; exit "${PIPESTATUS[0]}"' || status=$?
     [ $status -ne 0 ] || return 0
-    if [ $status -eq 137 ] && [ -n "${debian13_end:-}" ] && [ $SECONDS -ge "$debian13_end" ]; then
+    if [ $status -eq 137 ] && [ "$(seconds_left)" -le 0 ]; then
         skip_debian13 "no time left: quickstart was ended"
         return 77
     fi

@@ -208,7 +208,7 @@ static void activation_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names), 
+                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),
                                        cmocka_unit_test(zeros),        cmocka_unit_test(later_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
