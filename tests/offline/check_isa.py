@@ -93,7 +93,7 @@ def blocks(number):
 
 
 def cached_attention(target):
-    return ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", f"-DWG={group_items(target)}",
+    return ["-DHEAD=64", *typed("KV"), "-DIS_Q8=0", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", f"-DWG={group_items(target)}",
             f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DSUBGROUPS=0", "-DOFFSET_T=uint"]
 
 
