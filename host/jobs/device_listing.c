@@ -74,7 +74,7 @@ static clf_status find_names(const clf_device_list *list, const char *names, cli
         size_t index = SIZE_MAX;
         const size_t length = strcspn(at, ",");
         CLF_TRY(clfi_strndup(at, length, &name));
-        const clf_status st = clf_device_list_select(list, name, &index);
+        const clf_status st = clf_device_list_select(list, clfi_device_selector(name[0] ? name : NULL), &index);
         free(name);
         out->asked[i] = st == CLF_OK && index < out->count ? index : SIZE_MAX;
         at += length;
