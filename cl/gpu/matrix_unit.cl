@@ -206,34 +206,34 @@ static inline uint4 rests_of(uint4 pairs, float4 first, float4 second)
 
 /* The eight whose first four is t of the line. pairs: first and second pair of the first four, then of the second. */
 #if IS_NVIDIA
-#define STORE_A *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs.xzyw;
-#define STORE_B *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs;
+#define PLACE_A *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs.xzyw;
+#define PLACE_B *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs;
 #elif UNIT == AMD_CDNA
-#define STORE_A                                              \
+#define PLACE_A                                              \
     *(__local uint2 *)(block + (t * 16 + line) * 2) = pairs.lo;       \
     *(__local uint2 *)(block + ((t + 1) * 16 + line) * 2) = pairs.hi;
-#define STORE_B STORE_A
+#define PLACE_B PLACE_A
 #elif IS_INTEL
-#define STORE_A *(__local uint4 *)(block + line * 8 + 2 * t) = pairs;
-#define STORE_B                                                                        \
+#define PLACE_A *(__local uint4 *)(block + line * 8 + 2 * t) = pairs;
+#define PLACE_B                                                                        \
     __local uint *const to = block + (line / LANES * 8 + 2 * t) * LANES + line % LANES;         \
     to[0] = pairs.x;                                                                          \
     to[LANES] = pairs.y;                                                                      \
     to[2 * LANES] = pairs.z;                                                                  \
     to[3 * LANES] = pairs.w;
 #else
-#define STORE_A *(__local uint4 *)(block + (t / 2 * 16 + line) * 4) = pairs;
-#define STORE_B STORE_A
+#define PLACE_A *(__local uint4 *)(block + (t / 2 * 16 + line) * 4) = pairs;
+#define PLACE_B PLACE_A
 #endif
 
 static inline void store_a(__local uint *block, uint line, uint t, uint4 pairs)
 {
-    STORE_A
+    PLACE_A
 }
 
 static inline void store_b(__local uint *block, uint line, uint t, uint4 pairs)
 {
-    STORE_B
+    PLACE_B
 }
 
 /* Eight neighbours in k of a line: fours t and t + 1. */

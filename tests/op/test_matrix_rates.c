@@ -103,7 +103,7 @@ static void test_tuner(void **state)
     CHECK_OK(tuned_status());
 }
 
-/* An emulation is no four times as fast as the processor's own multiply-adds. The rates stay in the cache. */
+/* The rates stay in the cache and decide there, whatever they are: an emulation has its own. */
 static void test_measured(void **state)
 {
     (void)state;
@@ -116,7 +116,8 @@ static void test_measured(void **state)
     CHECK(within(kept.unit, found.unit, 1e-5 * found.unit) && within(kept.floats, found.floats, 1e-5 * found.floats), "kept %g and %g",
           kept.unit, kept.floats);
     clf_context_destroy(context);
-    assert_string_not_equal(chosen("", true), "matrix_split");
+    const bool is_strong = kept.unit >= 4 * kept.floats;
+    assert_int_equal(strcmp(chosen("", true), "matrix_split") == 0, is_strong);
 }
 
 /* The text that the hint prints on a new context; valid until the next call. */
