@@ -60,7 +60,7 @@ class Run:
         environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
                            CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
                            XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph, CLF_LAUNCH_MS=launch_ms,
-                           CLF_TEST_GPU_SMALL=small,
+                           CLF_TEST_GPU_SMALL=small, CLF_TEST_SMALL="1",  # the latter for test programs
                            **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
         self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False,
