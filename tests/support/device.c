@@ -14,12 +14,12 @@ static bool is_quick; /* kernels of the GPU family are compiled without optimisa
 clf_kernel_spec __real_clfi_kernel_spec(const char *file, const char *kernel);
 clf_kernel_spec __wrap_clfi_kernel_spec(const char *file, const char *kernel);
 
-/* Linked in the place of the library's function (--wrap). */
+/* Linked in the place of the library's function (--wrap). The process that runs a probe makes the same specification itself. */
 clf_kernel_spec __wrap_clfi_kernel_spec(const char *file, const char *kernel)
 {
     clf_kernel_spec spec = __real_clfi_kernel_spec(file, kernel);
     const clf_kernel_file *found = is_quick ? clfi_kernel_find(NULL, file) : NULL;
-    if (found && strncmp(found->path, "gpu/", 4) == 0)
+    if (found && strncmp(found->path, "gpu/", 4) == 0 && strncmp(file, "probe_", 6) != 0)
         clfi_spec_unoptimised(&spec);
     return spec;
 }
