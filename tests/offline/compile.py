@@ -153,8 +153,8 @@ MATRIX_TARGETS = {
 
 
 def read_variants(directory, newer_than):
-    """[(path, file, options)], one for each pair of kernel file and options: kernels of one pair share a program. That PoCL was asked not
-    to optimise some, so that tests end sooner, says nothing about a GPU."""
+    """[(path, file, options)], one for each pair of kernel file and options: kernels of one pair share a program. Emulated
+    matrix units are left out, which no GPU runs. That PoCL was asked not to optimise some, so that tests end sooner, says nothing either."""
     oldest = os.path.getmtime(newer_than) if newer_than else 0
     variants = {}
     for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
@@ -166,7 +166,8 @@ def read_variants(directory, newer_than):
             options = re.fullmatch(r"// options:(.*)\n", file.readline())
             if not head or not options:
                 sys.exit(f"{path}: the first two lines are not those of a kernel dump")
-        variants[head[1], options[1].replace(" -cl-opt-disable", "")] = path
+        if " -DIS_EMULATED=1" not in options[1]:
+            variants[head[1], options[1].replace(" -cl-opt-disable", "")] = path
     return [(path, file, options.split()) for (file, options), path in variants.items()]
 
 
