@@ -22,7 +22,8 @@ void clfi_axes_merge(const clf_view *const *views, const int *first, int operand
 /* Product of the sizes. */
 int64_t clfi_axes_size(const clf_axes *axes);
 
-/* One axis, adjacent elements in every operand that is there: views[o] is not NULL. An operand that repeats one element has none. */
+/* True for one axis along which the elements of every present operand (views[o] not NULL) are adjacent; false if an operand repeats one
+ * element. */
 bool clfi_axes_is_unit(const clf_axes *axes, const clf_view *const *views);
 
 /* The struct of longs {dim[count], stride of operand 0 [count], ...} by value; type: what the kernel calls it. */

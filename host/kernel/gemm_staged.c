@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `staged`: tiles of single matrices whose A or C passes through private memory, because its batches lie side by side there. */
+/* GEMM engine `staged`: tiles of single matrices, whose A or C passes through private memory because its batches are adjacent elements. */
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_lanes.h"
 #include "kernel/gemm_panel.h"
@@ -42,8 +42,8 @@ static bool fits_caches(const clf_gemm_args *args)
     return size <= CACHED_RESULT;
 }
 
-/* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in
- * vectors of batches (`interleaved`), unless those vectors are mostly empty or caches hold all of it. */
+/* Staging is worth its cost if tiles are filled and B can be packed by rows or columns. A scattered C costs more here than in vectors of
+ * batches (`interleaved`), unless those vectors are mostly empty or caches hold all of C. */
 bool clfi_gemm_staged_suits(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
