@@ -36,7 +36,8 @@ static void swap_factors(clf_einsum_dim *dim)
     dim->stride[1] = a;
 }
 
-/* The loops of a pair as matrix product; false when k is not one stride or too many batches remain. *thin: free labels became batches. */
+/* Turns the loops of a pair into a matrix product. False: k is not one loop, or there are too many batches. *thin: free labels became
+ * batches. */
 static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool *thin)
 {
     const clf_einsum_dim one = {.size = 1};
