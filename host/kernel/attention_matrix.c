@@ -8,7 +8,7 @@
 #include "runtime/matrix_unit.h"
 #include "runtime/probe.h"
 
-enum { SIDE = 16, LARGEST_HEAD = 256, SLICE = 32, MOST_WAVES = 8, SCRATCH_BYTES = 1024 /* of an emulated wave */, PADDING = 4 };
+enum { SIDE = 16, LARGEST_HEAD = 256, SLICE = 32, MOST_WAVES = 8, SCRATCH_BYTES = 1024 /* per emulated wave */, PADDING = 4 };
 
 /* How a work-group divides its queries, keys and columns: macros of attention_matrix.cl. waves_m 0: the device can run none. */
 typedef struct matrix_division {
@@ -76,7 +76,7 @@ static matrix_division divide(const clf_context *context, const clf_attention_ca
     enum { MOST_KEYS = 64, MOST_EMULATED = 2, SMALLEST_PART = 16 };
     const clf_device_caps *caps = &context->device.caps;
     matrix_division by = {.waves_n = choose_waves_n(context, call), .numbers = numbers};
-    const int share = is_nvidia(caps->matrix_unit) ? 4 : 8; /* an item reads its keys of a block in steps of so many */
+    const int share = is_nvidia(caps->matrix_unit) ? 4 : 8; /* an item reads its keys of a block in steps of this many */
     const int least_keys = larger(larger(SLICE, SIDE * by.waves_n), share * row_items(context, &by));
     by.waves_m = call->tile_queries / SIDE;
     if (caps->emulates_matrix_unit && by.waves_m > MOST_EMULATED)

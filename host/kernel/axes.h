@@ -15,8 +15,8 @@ typedef struct clf_axes {
     int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
 } clf_axes;
 
-/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 8 operands, which have equal sizes there; NULL operands are absent. Axes of size
- * 1 vanish, neighbours that every operand steps through evenly become one. */
+/* Merges the axes first[o] .. first[o] + count of each views[o], up to 8 operands with equal sizes there; NULL: the operand is absent. Axes
+ * of size 1 are dropped. Neighbours become one axis if every operand steps through them evenly. */
 void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out);
 
 /* Product of the sizes. */

@@ -7,16 +7,16 @@
 
 enum {
     FEW_QUERIES = 8,
-    GROUP_WG = 64,         /* where there are no launch graphs */
-    GROUP_PART_KEYS = 128, /* of a part at least */
-    VECTOR_PART_KEYS = 64, /* of a part at least */
+    GROUP_WG = 64,         /* work-group size without launch graphs */
+    GROUP_PART_KEYS = 128, /* fewest keys of a part */
+    VECTOR_PART_KEYS = 64, /* fewest keys of a part */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
     SCORE_MULTIPLY_ADDS = 16, /* cost of a score's exponential and sum */
     MOST_COLUMNS = 8          /* queries or heads that a work-item of vectors computes together, so that they share reads of keys */
 };
 
-/* The same struct as in cl/shared/cached_attention.cl. */
+/* Same struct as in cl/shared/cached_attention.cl. */
 typedef struct cached_layout {
     cl_long q_offset, q_head_stride, q_stride;
     cl_long k_offset, k_head_stride, k_stride;

@@ -10,8 +10,8 @@
 enum {
     PIECE = 32, /* weights, as in block_pieces.cl */
     FEW_ROWS = 16,
-    ITEM_SUMS = 6,      /* of an item with few registers */
-    SCATTERED_SUMS = 2, /* the same, where it reads A element by element */
+    ITEM_SUMS = 6,      /* most sums of an item with few registers */
+    SCATTERED_SUMS = 2, /* the same for an item that reads A element by element */
     GROUP = 128,
     LANES = 32,
     LEAST_LANES = 16,

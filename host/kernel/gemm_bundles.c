@@ -15,7 +15,7 @@ enum {
     NARROW_IN_PLACE = 2,  /* most rows in place if a bundle is several vectors: more sums do not fit into registers */
     NARROW_ROWS = 4,      /* rows of a panel whose sums are in registers at once there */
     NARROW_FEW = 96,      /* FEW_ROWS there: weights become floats while rows are multiplied, which costs little */
-    SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
+    SLICE_BYTES = 2 << 20 /* size of the floats that are unpacked at a time */
 };
 
 /* A bundle is several vectors of the processor. */

@@ -54,7 +54,7 @@ static int64_t scale_words(int64_t bytes)
 
 /* A as bytes, with its scales. */
 typedef struct byte_rows {
-    int64_t bytes, plane; /* of an integer; from one of its bytes to the next */
+    int64_t bytes, plane; /* bytes of an integer; distance in bytes from one byte of an integer to the next */
     clf_region q, scales;
 } byte_rows;
 

@@ -173,7 +173,7 @@ static clf_status readable(clf_context *context, const clf_gemm_args *args, cons
     return CLF_OK;
 }
 
-/* c itself where CLBlast can write it, else a dense temporary. */
+/* *out: c itself if CLBlast can write it, else a dense temporary. */
 static clf_status writable(clf_context *context, const clf_gemm_args *args, blas_matrix *out, bool *is_in_place)
 {
     *is_in_place = args->column_block == 0 && as_blas(&args->c, args->m, args->n, out) && out->transpose == CLBlastTransposeNo;
@@ -226,7 +226,7 @@ static clf_status choose_call(clf_context *context, const clf_gemm_args *args, c
     return CLF_OK;
 }
 
-/* A sub-buffer of the arena with CLBlast's scratch space for one product; NULL when it wants none. Released after the enqueue. */
+/* *out: a sub-buffer of the arena with CLBlast's scratch space for one product; NULL: none is needed. The caller releases it. */
 static clf_status scratch(clf_context *context, size_t bytes, cl_mem *out)
 {
     *out = NULL;
@@ -252,7 +252,7 @@ static int64_t outer_offset(const clf_gemm_args *args, const clf_gemm_operand *o
     return offset;
 }
 
-/* The products of the innermost batch dimension at one index of the outer ones. */
+/* Computes the products of the innermost batch dimension at one index of the outer dimensions. */
 static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_call *call, const int64_t *index, cl_mem temporary)
 {
     const int last = args->batch_rank - 1;

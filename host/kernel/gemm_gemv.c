@@ -7,7 +7,7 @@
 
 enum { ROWS, GROUP, COLUMNS }; /* indices in clf_tile: most rows of a block, work-items of a group, columns of a group that sums along k */
 enum { GROUP_WG = 64, GROUPS_PER_UNIT = 2 };
-enum { MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: of an item; the others as in group_sums.cl */
+enum { MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: per item; the others as in group_sums.cl */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 4, 8, 16}},

@@ -7,7 +7,7 @@
 /* Indices in clf_tile. WAVES_: waves of a group along m and n. BLOCKS_: blocks of 16 x 16 results of a wave along m and n. SLICE: length of
  * a slice of k in local memory. BUFFERS: number of slices there. */
 enum { WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N, SLICE, BUFFERS };
-enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* of an emulated wave */, PADDING = 4, GROUPS_PER_UNIT = 2 };
+enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* per emulated wave */, PADDING = 4, GROUPS_PER_UNIT = 2 };
 
 /* The differences between the two engines. */
 typedef struct matrix_variant {

@@ -5,8 +5,8 @@
 #include "kernel/gemm_panel.h"
 
 enum {
-    CACHED_BYTES = 640 << 10, /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
-    NEAR_BYTES = 256 << 10,   /* of B, beside the sums of several tiles */
+    CACHED_BYTES = 640 << 10, /* most bytes of A or B between two uses: they fit a usual second-level cache together with other data */
+    NEAR_BYTES = 256 << 10,   /* the same for B if the cache also holds the sums of several tiles */
     TILES = 4,
     WIDE_VECTORS = 4,
     MIN_LANES = 2,
@@ -68,7 +68,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width, lane = lane_batch(args);
     const bool is_a_staged = clfi_gemm_is_in_lanes(&args->a, lane), is_c_staged = clfi_gemm_is_in_lanes(&args->c, lane);
-    /* A is staged again for every panel: wide panels where they are filled. */
+    /* A is staged again for every panel, so panels are wide if n fills them. */
     const bool is_wide = is_a_staged && width == 16 && args->n % (WIDE_VECTORS * width) == 0;
     const int64_t lane_total = args->batch[lane], panel = is_wide ? WIDE_VECTORS * width : clfi_gemm_panel(context, &args->tile, args->n);
     const int max_rows = clfi_gemm_panel_rows(context, (int)(panel / width));

@@ -11,7 +11,7 @@
 enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
 enum {
     PASSES = 4,          /* over a row */
-    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
+    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough for balance, and few enough to cost little */
 };
 
 typedef struct norm_layout {

@@ -11,7 +11,7 @@
 enum { X, Y, MASK, PADDING, ATTENTION, BIAS, LENGTHS, QUERY, OPERANDS };
 enum {
     PASSES = 3,
-    OVERLAPPED_KEYS = 1024, /* rows of which several stay in a first-level cache */
+    OVERLAPPED_KEYS = 1024, /* longest rows of which several stay in a first-level cache */
     KEPT_KEYS = 2048,       /* exponentials in private memory: 8 KiB of a first-level cache */
     GROUPS_PER_UNIT = 32,   /* work-groups wanted per unit of a CPU: enough for balance, of many rows each, which overlap */
     LINE_BLOCK = 256,       /* columns whose maxima and sums stay in a first-level cache, in long runs of memory */

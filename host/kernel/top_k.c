@@ -5,7 +5,7 @@
 #include "kernel/loops.h"
 
 enum {
-    REDUCTION = 4,              /* a block is at least this many times k, so a round divides the candidates by at least this */
+    REDUCTION = 4,              /* a block is at least this many times k, so a round leaves about a fourth of the candidates */
     MIN_BLOCK = 4096,
     MAX_BLOCK = 1 << 20,
     VECTOR_BLOCKS = 64,         /* blocks of a row wanted on a CPU */

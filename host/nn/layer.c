@@ -126,7 +126,7 @@ float clfi_stack_scale(const clf_stack_config *config, int64_t layer)
     return config->divides_by_depth ? scale / (float)(layer + 1) : scale;
 }
 
-/* One layer at work. */
+/* The run of one layer. */
 typedef struct layer_run {
     clf_context *context;
     const clf_stack *stack;

@@ -50,7 +50,7 @@ typedef struct clf_stack_config {
     clf_norm_place place;
     float norm_eps;
     bool lacks_first_norm; /* layer 0 has no norm before its attention, because the embedding has one (ModernBERT) */
-    bool has_final_norm;   /* after the last layer */
+    bool has_final_norm;   /* a norm follows the last layer */
     bool has_source;       /* layers attend to a memory between self-attention and feed-forward network */
 } clf_stack_config;
 
@@ -102,7 +102,7 @@ const clf_view *clfi_stack_bias(const clf_stack *stack);
 /* UNSUPPORTED: the layer has a window or a bias. For passes that support neither; `pass` names them in the message ("a dense batch"). */
 clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const char *pass);
 
-/* The bucket of keys `distance` places after the query (negative: before it). */
+/* The bucket of keys `distance` positions after the query (negative: before it). */
 int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal, int64_t distance);
 
 /* Scale of a layer's scores. */

@@ -28,14 +28,14 @@ typedef struct clf_embedding_config {
 
 /* Everything about a network but its weights; the file of each model family derives it from config.json. */
 typedef struct clf_network_config {
-    clf_embedding_config source, target; /* of the encoder's and of the decoder's tokens */
+    clf_embedding_config source, target; /* for the encoder's and the decoder's tokens */
     clf_stack_config encoder, decoder;   /* layers 0: there is none */
     bool has_generator;                  /* a linear map from the decoder's features to target.vocabulary logits */
     float logit_soft_cap;                /* above 0: logits z become cap tanh(z / cap) */
     bool is_generator_tied;              /* the generator's matrix is the targets' embedding table */
     bool is_generator_shared;            /* the generator's matrix is the file's shared table, which differs from the targets' table */
     float generator_scale;               /* above 0: factor of the generator's input; loading multiplies it into the final norm's gamma */
-    clf_classifier_config classifier;    /* of the encoder's features */
+    clf_classifier_config classifier;    /* reads the encoder's features */
 } clf_network_config;
 
 /* Defaults without sizes: post-norm layers, layer norms with eps 1e-5, GELU, embedding scale 1, no positions, a causal decoder. */

@@ -8,7 +8,7 @@
 
 struct clf_attention_batch {
     clf_context *context;      /* retained */
-    clf_attention_span *spans; /* scratch of clfi_attention_batch_set */
+    clf_attention_span *spans; /* scratch memory of clfi_attention_batch_set */
     size_t span_capacity;
     clf_attention_tile *tiles;
     size_t tile_capacity;

@@ -6,8 +6,8 @@
 #include "clformer/attention.h"
 #include "op/attention.h"
 
-/* As the public functions of the same names; views of rank 2 to 6. keep: the mask as i32 [...,ceil(Q/32),K] (op/attention_keep.h), or
- * NULL. */
+/* As clf_attention_scores, clf_attention_context and clf_dropout, on views; scores and context take ranks 2 to 6. keep: the mask as i32
+ * [...,ceil(Q/32),K] (op/attention_keep.h), or NULL. */
 clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *scores);
 clf_status clfi_attention_context(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *keep,
                                   const clf_view *out);

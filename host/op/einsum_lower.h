@@ -75,7 +75,7 @@ const char *clfi_einsum_kind_name(clf_einsum_kind kind);
 void clfi_einsum_loops_make(const clf_einsum_access *access, const int64_t *size, clf_einsum_loops *out);
 
 /* Chooses the form of a step. copy_limit: no dense copy may hold more elements. A pair whose labels fuse into one m, n and k is a matrix
- * product on its operands as they lie. Otherwise copies, extra batches and plain loops are weighed by a coarse model of their time. */
+ * product on its operands in place. Otherwise copies, extra batches and plain loops are compared by a coarse model of their time. */
 void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, double copy_limit, clf_einsum_lowering *out);
 
 /* Arguments of the matrix engines for a lowered pair: memory of the step's first input, second input and result. */

@@ -20,11 +20,11 @@ double clfi_einsum_step_cost(clf_label_set all, clf_label_set kept, int terms, c
 /* One subset of the terms. */
 typedef struct subset {
     clf_label_set all;  /* labels of its terms */
-    clf_label_set kept; /* labels of its result; of a single term: all of them */
+    clf_label_set kept; /* labels of its result; for a single term, all labels */
     double elements;    /* of the result */
-    double cost;        /* cheapest tree; INFINITY while none is known */
-    double held;        /* all intermediates of that tree together */
-    unsigned left;      /* that tree's split */
+    double cost;        /* of the cheapest tree; INFINITY while none is known */
+    double held;        /* elements of all intermediates of the cheapest tree */
+    unsigned left;      /* left part of the cheapest tree's split */
 } subset;
 
 static void try_splits(subset *sets, unsigned whole, const int64_t *size)

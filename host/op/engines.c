@@ -92,9 +92,9 @@ static bool has_strong_unit(const clf_context *context)
     return rates.floats > 0 && rates.unit >= LEAST_RATIO * rates.floats;
 }
 
-/* Sharing a row between work-items pays where its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too few
- * to keep the device busy. On an H200 1,024 rows of 4,096 keys took 1.08 ms, shared 0.15 ms; 16,384 of 256 keys took 0.05 ms, shared 0.14
- * ms. */
+/* Sharing a row between work-items is faster if its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too
+ * few to keep the device busy. On an H200 1,024 rows of 4,096 keys took 1.08 ms, shared 0.15 ms; 16,384 of 256 keys took 0.05 ms, shared
+ * 0.14 ms. */
 static bool shared_rows_on_gpu(const clf_context *context, const void *args)
 {
     enum { ROWS_PER_UNIT = 64 };

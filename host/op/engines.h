@@ -64,7 +64,7 @@ const clf_engine *clfi_engine_find(clf_op op, const char *name);
 /* Whether the row's kernels are made for such a device. */
 bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps);
 
-/* Whether the row keeps the context's precision, is neither left out nor failed its probe, and can run the case. */
+/* Whether the row keeps the context's precision, can run the case, is not left out, and the device passed its probe. */
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
 
 /* Whether the row may be chosen on this device by the table or a measurement. A forced row runs anyway. */

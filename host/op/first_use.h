@@ -5,9 +5,9 @@
 
 #include "runtime/context.h"
 
-/* Call this before a weight [n, k] of floats is packed. If the table of engines would use CLBlast for its large products and no measured
- * rule is near, CLBlast and `tiled` run such a product. The faster one becomes a rule of the context and of its file of tuned choices
- * (op/tuned.h), which later contexts read.
+/* Call this before a weight [n, k] of floats is packed. It measures only if the table of engines would use CLBlast for the weight's large
+ * products, clformer tune measured no product near them, and there is no rule of a first use for them. Then CLBlast and `tiled` run such a
+ * product. The faster one becomes a rule of the context and of its file of tuned choices (op/tuned.h), which later contexts read.
  *
  * Both run the product with 256 rows. If that does not fill the device, a second rule is measured with the fewest rows that do. Timing
  * takes about a tenth of a second per rule, or on slow devices three runs of each engine, and the time to build their kernels. Results are

@@ -6,7 +6,7 @@
 #include "clformer/masks.h"
 #include "tensor/view.h"
 
-/* Required form of a mask (or an additive one, or lengths). */
+/* Required form of a mask, an additive mask or lengths. */
 typedef struct clf_mask_form {
     const char *name; /* "padding mask" */
     clf_dtype dtype;
