@@ -17,7 +17,7 @@ typedef struct clf_decoder_memory {
 } clf_decoder_memory;
 
 /* Makes room for the keys and values of `rows` memory rows in all layers. A buffer that is large enough is kept. Start from a zeroed
- * struct; release with clfi_decoder_memory_release. */
+ * struct; release with clfi_decoder_memory_release. INVALID_ARGUMENT: the size overflows. OUT_OF_MEMORY. */
 clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *decoder, int64_t rows, clf_decoder_memory *memory);
 
 /* Projects encoder outputs [rows,C] f32 into the reserved memory. Enqueued. */

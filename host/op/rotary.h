@@ -37,7 +37,8 @@ typedef struct clf_rotary {
 void clfi_rotary_frequencies(const clf_rotary *rotary, double *out);
 
 /* Makes the table that clfi_rotary_run reads, for positions below max_positions: f32 [rows, dims / 2, 2], computed in double. *out: one
- * reference, which the caller releases; *view: the table in it. Synchronous. OUT_OF_MEMORY, DEVICE. */
+ * reference, which the caller releases; *view: the table in it. Synchronous. INVALID_ARGUMENT: its size overflows. OUT_OF_MEMORY,
+ * DEVICE. */
 clf_status clfi_rotary_table(clf_context *context, const clf_rotary *rotary, int64_t max_positions, clf_buffer **out, clf_view *view);
 
 /* Rotates the rows of x [H,T,D] f32 in place; positions i32 [T] on the device. Error: at most 4 units in the last place (f32) of the pair's
