@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching the activation kernels: vectors for dense operands on CPU devices, one work-item per element otherwise. */
+/* Launches the activation kernels: vectors for dense operands on CPU devices, one work-item per element otherwise. */
 #include "kernel/activation.h"
 
 #include "kernel/axes.h"

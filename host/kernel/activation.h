@@ -6,7 +6,7 @@
 #include "clformer/activation.h"
 #include "tensor/view.h"
 
-/* Its function in cl/shared/activation.cl: "activate_gelu". */
+/* Name of the activation's function in cl/shared/activation.cl, for example "activate_gelu". */
 const char *clfi_activation_function(clf_activation activation);
 
 /* y = f(x) for checked views of one shape, any strides. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the launchers of attention. */
+/* Macros, arguments and work estimates that all attention launchers share. */
 #include "kernel/attention.h"
 
 #include "kernel/attention_keep.h"
 
-enum { SCORE_MULTIPLY_ADDS = 16 /* of its exponential and the rest */ };
+enum { SCORE_MULTIPLY_ADDS = 16 /* cost of a score's exponential, mask and sum */ };
 
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
 {
@@ -24,7 +24,7 @@ void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
     clfi_spec_text(spec, "EMPTY_ROWS", policies[call->empty_rows]);
 }
 
-/* The same structs as in cl/shared/attention_arguments.cl. */
+/* Same structs as in cl/shared/attention_arguments.cl. */
 typedef struct attention_rows {
     cl_long offset;
     cl_int head_stride, stride;

@@ -29,7 +29,7 @@ typedef struct clf_attention_call {
     clf_empty_rows empty_rows;
 } clf_attention_call;
 
-/* Whether a kernel can run a call on the context's device, and running it. */
+/* supports: whether a kernel can run the call (a clf_attention_call) on the context's device; run: runs it. Enqueued. */
 bool clfi_attention_vector_supports(const clf_context *context, const void *call);
 clf_status clfi_attention_vector_run(clf_context *context, const void *call);
 bool clfi_attention_group_supports(const clf_context *context, const void *call);
@@ -41,7 +41,7 @@ clf_status clfi_attention_matrix_split_run(clf_context *context, const void *cal
 bool clfi_attention_generic_supports(const clf_context *context, const void *call);
 clf_status clfi_attention_generic_run(clf_context *context, const void *call);
 
-/* Shared by all: macros of the masks, and all arguments from the tiles on (one order in every kernel). */
+/* Shared by all these launchers: macros of head sizes and masks, and the arguments of the kernels, which all have the same order. */
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call);
 void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call);
 

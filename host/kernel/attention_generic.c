@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention_generic.cl: every head size and storage type on every device. */
+/* Launches attention_generic.cl, which takes any head size and storage type on any kind of device. */
 #include "kernel/attention.h"
 
 #include "kernel/loops.h"
@@ -11,7 +11,7 @@ static int64_t chunk(const clf_attention_call *call)
     return call->v->dim[2] < LARGEST_CHUNK ? call->v->dim[2] : LARGEST_CHUNK;
 }
 
-/* Loop iterations of one work-item, rescaling at every key assumed. */
+/* Most loop iterations of one work-item: every key makes it rescale its sums. */
 static int64_t iterations(const clf_attention_call *call)
 {
     const int64_t d = call->q->dim[2], uniform = call->empty_rows == CLF_EMPTY_ROWS_UNIFORM ? 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention_group.cl: GPUs, products in registers, keys and values shared through local memory. */
+/* Launches attention_group.cl for GPUs, which keeps products in registers and shares keys and values through local memory. */
 #include "kernel/attention.h"
 
 #include "kernel/loops.h"
@@ -18,8 +18,9 @@ static int vectors(int64_t columns, int items)
     return (int)((columns + 4 * items - 1) / (4 * items));
 }
 
-/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. Where there are more,
- * twice as many of each read less of local memory; for heads of up to 64 columns the items then divide the keys of the second product. */
+/* An item holds at most 32 sums of results and 32 scores, which fit the registers of every GPU. On devices with more registers, items of
+ * large tiles hold twice as many of each and so read local memory less often. For heads of up to 64 columns these items also divide the
+ * keys of the second product. */
 static division divide(const clf_context *context, const clf_attention_call *call)
 {
     const int64_t dv = call->v->dim[2];
@@ -28,7 +29,7 @@ static division divide(const clf_context *context, const clf_attention_call *cal
     division by = {.slice = 16};
     by.items_q = tile < 32 || dv > 128 ? 4 : 8;
     by.items_k = dv > 128 ? 32 : tile < 32 || dv > 64 || (dv > 32 && tile == MOST_QUERIES) ? 16 : 8;
-    /* Exponentials by arithmetic need registers of their own, and so do biases together with masks. */
+    /* Exponentials without a native instruction need additional registers, and so do biases together with masks. */
     const bool has_room = context->device.caps.many_registers && clfi_probe(context, CLFI_PROBE_NATIVE_EXP2);
     const bool is_two = tile == MOST_QUERIES && dv <= (has_room ? 128 : 64) && !(call->bias && has_masks);
     by.is_large = is_two && has_room;

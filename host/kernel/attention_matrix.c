@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention_matrix.cl: both products of fused attention on a GPU's matrix unit, by numbers of 16 bits (`matrix`) or sums of two
- * of them (`matrix_split`). */
+/* Launches attention_matrix.cl, which computes both products of fused attention on a GPU's matrix unit. Operands are numbers of 16 bits
+ * (`matrix`) or sums of two such numbers (`matrix_split`). */
 #include <string.h>
 
 #include "kernel/attention.h"
@@ -8,7 +8,7 @@
 #include "runtime/matrix_unit.h"
 #include "runtime/probe.h"
 
-enum { SIDE = 16, LARGEST_HEAD = 256, SLICE = 32, MOST_WAVES = 8, SCRATCH_BYTES = 1024 /* of an emulated wave */, PADDING = 4 };
+enum { SIDE = 16, LARGEST_HEAD = 256, SLICE = 32, MOST_WAVES = 8, SCRATCH_BYTES = 1024 /* per emulated wave */, PADDING = 4 };
 
 /* How a work-group divides its queries, keys and columns: macros of attention_matrix.cl. waves_m 0: the device can run none. */
 typedef struct matrix_division {
@@ -30,7 +30,7 @@ static int lanes_of(const clf_context *context)
     return clfi_matrix_unit_info(context->device.caps.matrix_unit)->lanes;
 }
 
-/* Blocks of v's columns that a wave has. */
+/* Blocks of v's columns per wave. */
 static int column_blocks(const clf_attention_call *call, const matrix_division *by)
 {
     return ceil_div(call->v->dim[2], SIDE * by->waves_n);
@@ -41,14 +41,14 @@ static bool is_nvidia(clf_matrix_unit unit)
     return unit == CLFI_MATRIX_NVIDIA_F16 || unit == CLFI_MATRIX_NVIDIA_BF16;
 }
 
-/* Items of the group that share a row: SHARES. Items of NVIDIA's and of the narrow unit have two rows. */
+/* Items of the group that share a row: SHARES of attention_matrix.cl. With NVIDIA's units and narrow ones, an item has two rows. */
 static int row_items(const clf_context *context, const matrix_division *by)
 {
     const bool has_two = is_nvidia(context->device.caps.matrix_unit) || lanes_of(context) < SIDE;
     return by->waves_n * lanes_of(context) / (has_two ? SIDE / 2 : SIDE);
 }
 
-/* As many waves along the columns as keep a lane's results within registers: none of the vendors' compilers spills any with these. */
+/* The fewest waves along the columns with which a lane's results fit its registers: with these limits no vendor's compiler spills. */
 static int choose_waves_n(const clf_context *context, const clf_attention_call *call)
 {
     const clf_matrix_unit unit = context->device.caps.matrix_unit;
@@ -69,14 +69,14 @@ static size_t local_bytes(const clf_context *context, const clf_attention_call *
     return (size_t)(operands * bytes + scratch) + (size_t)floats * sizeof(float);
 }
 
-/* The most queries of a group first, then the most keys, of what fits. Two numbers take twice the registers, so that a wave has the
- * fewest blocks of scores. */
+/* Chooses the most queries per group that fit, then the most keys per block. With two numbers per operand, which take twice the registers,
+ * a block has the fewest keys. */
 static matrix_division divide(const clf_context *context, const clf_attention_call *call, int numbers)
 {
     enum { MOST_KEYS = 64, MOST_EMULATED = 2, SMALLEST_PART = 16 };
     const clf_device_caps *caps = &context->device.caps;
     matrix_division by = {.waves_n = choose_waves_n(context, call), .numbers = numbers};
-    const int share = is_nvidia(caps->matrix_unit) ? 4 : 8; /* the least keys of an item's eights */
+    const int share = is_nvidia(caps->matrix_unit) ? 4 : 8; /* an item reads its keys of a block in steps of this many */
     const int least_keys = larger(larger(SLICE, SIDE * by.waves_n), share * row_items(context, &by));
     by.waves_m = call->tile_queries / SIDE;
     if (caps->emulates_matrix_unit && by.waves_m > MOST_EMULATED)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention_vector.cl: CPU devices, queries in vector lanes. */
+/* Launches attention_vector.cl for CPU devices, where queries are the lanes of vectors. */
 #include "kernel/attention.h"
 
 enum { LANES = 16, LARGEST_HEAD = 256 };
 
-/* Devices with short loops are software rasterizers, whose compilers take minutes for so much unrolled text. */
+/* Devices with short loops are software rasterizers. Their compilers take minutes for this much unrolled code. */
 bool clfi_attention_vector_supports(const clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
@@ -14,7 +14,7 @@ bool clfi_attention_vector_supports(const clf_context *context, const void *argu
            dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
 }
 
-/* Keys and columns of v whose sums are in registers at once, for so many vectors of queries. */
+/* Keys (and columns of v) whose sums are in registers at once, if a tile has this number of vectors of queries. */
 static int64_t step_of(const clf_context *context, int64_t vectors)
 {
     return context->device.caps.vector_width == LANES ? 8 : 4 / vectors;

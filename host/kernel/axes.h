@@ -15,14 +15,15 @@ typedef struct clf_axes {
     int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
 } clf_axes;
 
-/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 8 operands, which have equal sizes there; NULL operands are absent. Axes of size
- * 1 vanish, neighbours that every operand steps through evenly become one. */
+/* Merges the axes first[o] .. first[o] + count of each views[o], up to 8 operands with equal sizes there; NULL: the operand is absent. Axes
+ * of size 1 are dropped. Neighbours become one axis if every operand steps through them evenly. */
 void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out);
 
 /* Product of the sizes. */
 int64_t clfi_axes_size(const clf_axes *axes);
 
-/* One axis, adjacent elements in every operand that is there: views[o] is not NULL. An operand that repeats one element has none. */
+/* True for one axis along which the elements of every present operand (views[o] not NULL) are adjacent; false if an operand repeats one
+ * element. */
 bool clfi_axes_is_unit(const clf_axes *axes, const clf_view *const *views);
 
 /* The struct of longs {dim[count], stride of operand 0 [count], ...} by value; type: what the kernel calls it. */

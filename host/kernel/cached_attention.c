@@ -7,16 +7,16 @@
 
 enum {
     FEW_QUERIES = 8,
-    GROUP_WG = 64,         /* where there are no launch graphs */
-    GROUP_PART_KEYS = 128, /* of a part at least */
-    VECTOR_PART_KEYS = 64, /* of a part at least */
+    GROUP_WG = 64,         /* work-group size without launch graphs */
+    GROUP_PART_KEYS = 128, /* fewest keys of a part */
+    VECTOR_PART_KEYS = 64, /* fewest keys of a part */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
-    SCORE_MULTIPLY_ADDS = 16, /* of its exponential and the rest */
-    MOST_COLUMNS = 8          /* of a work-item of vectors, that read keys together */
+    SCORE_MULTIPLY_ADDS = 16, /* cost of a score's exponential and sum */
+    MOST_COLUMNS = 8          /* queries or heads that a work-item of vectors computes together, so that they share reads of keys */
 };
 
-/* The same struct as in cl/shared/cached_attention.cl. */
+/* Same struct as in cl/shared/cached_attention.cl. */
 typedef struct cached_layout {
     cl_long q_offset, q_head_stride, q_stride;
     cl_long k_offset, k_head_stride, k_stride;
@@ -76,13 +76,13 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
     clfi_arg_buffer(launch, args->bias ? args->bias->buffer : q->buffer);
 }
 
-/* Keys that a query sees at most. */
+/* Most keys that a query uses. */
 static int64_t seen_keys(const clf_cached_attention_args *args)
 {
     return args->window > 0 && args->window < args->keys ? args->window : args->keys;
 }
 
-/* As if every query saw all keys. */
+/* States the work as if every query used seen_keys keys. */
 static void state_work(clf_launch *launch, const clf_cached_attention_args *args)
 {
     const double scores = (double)(args->q->dim[0] * args->q->dim[1]) * (double)seen_keys(args), head = (double)args->q->dim[2];
@@ -103,7 +103,7 @@ static int64_t wanted_items(const clf_context *context)
     return (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT;
 }
 
-/* Parts of the keys: as many as give the device the items that it wants where there are `items` without parts, of at least `least` keys. */
+/* Number of parts into which the keys are divided: enough to turn `items` work-items into wanted_items, of at least `least` keys each. */
 static int64_t parts_of(const clf_context *context, const clf_cached_attention_args *args, int64_t items, int64_t least)
 {
     const int64_t wanted = wanted_items(context);
@@ -111,7 +111,7 @@ static int64_t parts_of(const clf_context *context, const clf_cached_attention_a
     return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
 }
 
-/* Keys of each of so many parts, a multiple of `block`. */
+/* Keys per part, a multiple of `block`. */
 static int64_t part_keys(int64_t keys, int64_t parts, int64_t block)
 {
     return ((keys + parts - 1) / parts + block - 1) / block * block;
@@ -122,19 +122,19 @@ static clf_status create_parts(clf_context *context, const clf_cached_attention_
     return clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], args->q->dim[2] + 2}, out);
 }
 
-/* Columns of a work-item at most: loops over them are text, which a slow compiler takes minutes for. */
+/* Most columns of a work-item. Loops over them are unrolled, which takes slow compilers minutes. */
 static int64_t most_columns(const clf_context *context)
 {
     return context->device.caps.slow_compiler ? 1 : MOST_COLUMNS;
 }
 
-/* Queries of a work-item: several where there are so many that every unit of the device has items enough, as in a prompt. */
+/* Queries of a work-item: several if every unit of the device still gets enough items, as in a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
     return args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
 }
 
-/* Heads that read their keys together. */
+/* Heads of one key head that a work-item computes together. */
 static int64_t shared_heads(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t group = args->q->dim[0] / args->k->dim[0], most = most_columns(context);
@@ -144,7 +144,7 @@ static int64_t shared_heads(const clf_context *context, const clf_cached_attenti
     return count;
 }
 
-/* Parts of the keys where a unit has few work-items, one after another: they also share these evenly among the units. */
+/* Number of parts of the keys. A unit runs its few work-items one after another, so parts are added until every unit has equally many. */
 static int64_t vector_parts(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t items = args->q->dim[0] / shared_heads(context, args) * args->q->dim[1];
@@ -170,8 +170,8 @@ bool clfi_cached_attention_vector_supports(const clf_context *context, const voi
                                        ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
 }
 
-/* Keys lie in parts where heads share so many that too few items are left. This is not asked of the keys at hand, which may be few: so
- * every step of a sequence has the same kernels. */
+/* Keys are divided into parts if shared heads leave too few work-items. The number of keys does not matter here, so that every step of a
+ * sequence runs the same kernels. */
 static bool is_vector_split(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t shared = shared_heads(context, args);
@@ -258,7 +258,7 @@ static bool is_by_four(const clf_view *view)
     return view->dim[2] % 4 == 0 && view->offset % 4 == 0 && view->stride[0] % 4 == 0 && view->stride[1] % 4 == 0;
 }
 
-/* Whether its rows begin within 2^32 elements of the first. */
+/* Whether the offsets of all rows of a head fit 32 bits. */
 static bool is_near(const clf_view *view)
 {
     int64_t end;

@@ -12,13 +12,13 @@ typedef struct clf_cached_attention_args {
                              * query head h uses key head h / (H / G) */
     const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n */
     const clf_view *counts; /* i32 [N], adjacent: keys of query n */
-    int64_t keys;           /* no fewer than any query has */
+    int64_t keys;           /* at least the largest of `counts` */
     const clf_view *out;    /* [N,H,D] f32 */
     float scale;
     int32_t window;       /* above 0: only the last `window` of a query's keys; 0: all */
     float soft_cap;       /* above 0: scores s become cap tanh(s / cap); 0: they stay */
-    const clf_view *bias; /* f32 [H,2R+1]: bias[h,R+j-i] is added to the score of key j of a query that is its own key i, the last; the
-                             * first beyond distance R too. NULL: none */
+    const clf_view *bias; /* f32 [H,2R+1]: bias[h,R+j-i] is added to the score of key j, where i is the query's last key, the query itself.
+                             * Keys farther away than R get bias[h,0]. NULL: none */
 } clf_cached_attention_args;
 
 /* args: a clf_cached_attention_args. */

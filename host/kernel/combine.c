@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches the product or the sum of two dense arrays. */
+/* Launches the product and the sum of two dense arrays, and the soft cap of one. */
 #include "kernel/combine.h"
 
 enum { CHUNK = 256, GROUP = 64 };

@@ -12,12 +12,12 @@
 #include "kernel/permute.h"
 
 enum {
-    CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that finding its place costs little */
+    CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that computing its offsets costs little */
     CPU_VECTORS = 4, /* lane vectors of its sums: whole cache lines of every row */
     MAX_LOOPS = 2 * CLFI_EINSUM_MAX_LABELS,
-    WALK_HEAD = 5,              /* values of a index_walk before its offsets */
-    VALUE_BYTES = 592,          /* of a index_walk passed by value, of the 1,024 that OpenCL guarantees for all arguments */
-    VALUE_INPUTS = 4,           /* with a index_walk passed by value: strides of more do not fit a GPU's scalar registers */
+    WALK_HEAD = 5,              /* values of an einsum_walk before its offsets */
+    VALUE_BYTES = 592,          /* of an einsum_walk passed by value, of the 1,024 that OpenCL guarantees for all arguments */
+    VALUE_INPUTS = 4,           /* with an einsum_walk passed by value: strides of more do not fit a GPU's scalar registers */
     SMALL_WORK = 1 << 16,       /* products that need no kernel of their own */
     MIN_SLICE = 4096,           /* products worth a work-item of their own */
     LONGEST_SLICE = INT_MAX / 2 /* keeps slice counters inside int */
@@ -45,7 +45,7 @@ static double work_of(const clf_einsum_loops *loops)
     return work;
 }
 
-/* Outer loops of size 1 up to the next common rank: 4, 16 or all. */
+/* Adds outer loops of size 1 up to the next common rank: 4, 16 or CLFI_EINSUM_MAX_LABELS. */
 static void pad_rank(clf_einsum_dim *dim, int *rank)
 {
     const int wanted = *rank <= 4 ? 4 : *rank <= 16 ? 16 : CLFI_EINSUM_MAX_LABELS;
@@ -113,7 +113,7 @@ static index_walk choose_walk(const clf_context *context, const clf_einsum_loops
     w.slice = (w.summed + w.parts - 1) / w.parts;
     if (w.slice > LONGEST_SLICE)
         w.slice = LONGEST_SLICE;
-    /* at most so many iterations a product: one for each vector, one of a run, one between runs */
+    /* at most vectors + 2 iterations per product: one per vector, one of a run, one between runs */
     if (!clfi_loops_fit(context, (w.vectors + 2) * w.slice))
         w.slice = CLFI_SHORT_LOOPS / (w.vectors + 2);
     w.parts = (w.summed + w.slice - 1) / w.slice;
@@ -191,7 +191,7 @@ static size_t pack_walk(const clf_einsum_loops *loops, const index_walk *w, cons
     return count;
 }
 
-/* Every factor is read where it is used. */
+/* States the work as if every factor were read from memory at each use. */
 static void state_work(clf_launch *launch, const clf_einsum_loops *loops)
 {
     double steps = 1, results = 1;
@@ -212,7 +212,7 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
     const bool is_by_value = bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
     const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
     clf_launch l = clfi_launch(context, &spec);
-    clf_buffer *buffer = NULL; /* of the walk, freed by the driver after the launch */
+    clf_buffer *buffer = NULL; /* holds the walk; the driver frees it after the launch */
     for (int t = 0; t < loops->inputs; t++)
         clfi_arg_buffer(&l, in[t].buffer);
     clfi_arg_buffer(&l, out->buffer);
@@ -249,7 +249,7 @@ static clf_einsum_loops loops_of_parts(const clf_einsum_loops *loops, int64_t pa
     return sum;
 }
 
-/* The loops in slices: each writes its own dense part, then the parts are added. */
+/* Runs the loops in slices. Each slice writes its own dense part; a second launch adds the parts. */
 static clf_status run_slices(clf_context *context, const clf_einsum_loops *loops, const index_walk *w, const clf_einsum_memory *in,
                              const clf_einsum_memory *out)
 {

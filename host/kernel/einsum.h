@@ -6,8 +6,8 @@
 
 #include "kernel/einsum_operands.h"
 
-/* Runs the loops. in[0..loops->inputs); no input writes zeros. out overlaps no input. Sums and products in f32; long sums are cut into
- * slices that a second launch adds, from the context's arena. Enqueued. UNSUPPORTED: a dtype. */
+/* Runs the loops over in[0..loops->inputs); without inputs it writes zeros. out overlaps no input. Sums and products are f32. Long sums are
+ * cut into slices, kept in the context's arena, which a second launch adds. Enqueued. UNSUPPORTED: an operand is not f32, f16 or bf16. */
 clf_status clfi_einsum_loops(clf_context *context, const clf_einsum_loops *loops, const clf_einsum_memory *in,
                              const clf_einsum_memory *out);
 

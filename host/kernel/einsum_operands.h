@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strided loops over operands, as kernels that copy, sum and multiply take them. */
+/* Describes strided loops over operands for the kernels that copy, sum and multiply. */
 #ifndef CLFI_KERNEL_EINSUM_OPERANDS_H
 #define CLFI_KERNEL_EINSUM_OPERANDS_H
 

@@ -7,7 +7,7 @@
 
 #include "kernel/loops.h"
 
-enum { VECTOR_GROUPS = 256, GROUP_WG = 64 /* where there are no launch graphs */ };
+enum { VECTOR_GROUPS = 256, GROUP_WG = 64 /* work-group size without launch graphs */ };
 
 /* The same struct as in cl/shared/embedding_rows.cl. */
 typedef struct table_layout {

@@ -11,19 +11,19 @@ enum { CLFI_EMBEDDING_TERMS = 3 };
 typedef struct clf_embedding_term {
     const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride; the first may be of quantised blocks */
     const clf_view *ids;   /* [T], i32, any stride */
-    int blocks;            /* more than 1: `table` is the first of so many blocks of rows, one under the other (tensor/row_blocks.h) */
+    int blocks;            /* above 1: `table` is the first view of an array of this many blocks of rows (tensor/row_blocks.h) */
 } clf_embedding_term;
 
-/* The block of each term that one launch looks into: its first row, and the rows of all blocks. */
+/* The block of a term's table that one launch reads: its first row, and the number of rows in all blocks. */
 typedef struct clf_embedding_block {
     int64_t first, total;
 } clf_embedding_block;
 
 /* Checked by the op. */
 typedef struct clf_embedding_args {
-    const clf_embedding_term *terms; /* of one block each */
+    const clf_embedding_term *terms; /* each with one block */
     clf_embedding_block block[CLFI_EMBEDDING_TERMS];
-    bool is_split; /* some table has more blocks: only tokens whose rows all lie in these are written */
+    bool is_split; /* a table has several blocks: only tokens whose rows all lie in the given blocks are written */
     int count;
     float scale;
     const clf_view *y;

@@ -2,7 +2,7 @@
 /* Launches the sums of exponentials of rows. */
 #include "kernel/exp_sum.h"
 
-/* Work-items that share a row: a vocabulary is long, and few rows are under way. */
+/* Work-items that share a row. They are many, because rows are as long as a vocabulary and few run at a time. */
 static int group_of(const clf_device_caps *caps)
 {
     enum { LARGE = 1024, MEDIUM = 256, SMALL = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix products: what every GEMM engine is asked for, the form of packed weights, and the engines' entry points. */
+/* Matrix products: the arguments of every GEMM engine and the engines' entry points. */
 #ifndef CLFI_KERNEL_GEMM_H
 #define CLFI_KERNEL_GEMM_H
 
@@ -19,10 +19,10 @@ typedef struct clf_gemm_operand {
     int64_t batch_stride[CLFI_GEMM_MAX_BATCH]; /* 0 repeats (not in c) */
 } clf_gemm_operand;
 
-/* A as an engine converted it, in the arena, for other products of the same A: zeroed before the first of them. The caller releases the
- * arena behind the last. */
+/* A as an engine converted it, kept in the arena for further products of the same A. The caller zeroes it before the first product and
+ * releases the arena after the last. */
 typedef struct clf_gemm_input {
-    uint32_t form; /* clf_gemm_input_form with what it depends on; 0: nothing was made */
+    uint32_t form; /* clf_gemm_input_form, and in the lower bits the engine's parameters of it; 0: nothing was converted */
     clf_region region[2];
 } clf_gemm_input;
 
@@ -44,10 +44,10 @@ typedef struct clf_gemm_args {
     /* column_block > 0: c is stored in blocks of that many columns: column n is at (n / column_block) block_stride + (n % column_block)
      * column_stride. It divides n. */
     int64_t column_block, block_stride;
-    const clf_gemm_weight *weight; /* B in forms of engines, no batch; for an engine in one that it reads. NULL: b as it lies */
+    const clf_gemm_weight *weight; /* packed B without batch; an engine gets it in a form that it reads. NULL: b is used */
     const clf_gemm_weight *gate;   /* a second weight like the first, without bias: c = f(alpha a b + bias) * (a gate); NULL: none */
-    clf_gemm_input *input;         /* NULL: A is that of no other product */
-    clf_tile tile;                 /* for the engine that runs it; what does not fit there was refused before */
+    clf_gemm_input *input;         /* where a converted A is kept for other products; NULL: there are none */
+    clf_tile tile;                 /* of the engine that runs the product; its clf_tiling has checked it */
 } clf_gemm_args;
 
 #define CLFI_GEMM_ARGS_INIT \
@@ -79,8 +79,8 @@ clf_status clfi_gemm_tiled_half_run(clf_context *context, const void *args);
 bool clfi_gemm_matrix_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_run(clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_split_run(clf_context *context, const void *args);
-/* The rows of the fewest tiles that fill the device against a weight of n columns: from there on an item of `tiled` has its largest
- * results. 0: never. */
+/* Number of rows from which on each item of `tiled` computes its largest number of results for a weight of n columns; with fewer rows such
+ * items would not fill the device. 0: never. */
 int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n);
 bool clfi_gemm_staged_supports(const clf_context *context, const void *args);
 bool clfi_gemm_staged_suits(const clf_context *context, const void *args);
@@ -89,7 +89,7 @@ bool clfi_gemm_interleaved_supports(const clf_context *context, const void *args
 bool clfi_gemm_interleaved_suits(const clf_context *context, const void *args);
 clf_status clfi_gemm_interleaved_run(clf_context *context, const void *args);
 
-/* Whether one batch dimension lies element by element in memory: what `interleaved` is made for. */
+/* Whether the batches of one dimension are adjacent elements of an operand, as `interleaved` and `staged` expect. */
 bool clfi_gemm_has_lanes(const clf_gemm_args *args);
 
 extern const clf_tiling clfi_gemm_packed_tiling, clfi_gemm_gemv_tiling, clfi_gemm_tiled_tiling, clfi_gemm_tiled_half_tiling,

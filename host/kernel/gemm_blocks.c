@@ -10,8 +10,8 @@
 enum {
     PIECE = 32, /* weights, as in block_pieces.cl */
     FEW_ROWS = 16,
-    ITEM_SUMS = 6,      /* of an item with few registers */
-    SCATTERED_SUMS = 2, /* the same, where it reads A element by element */
+    ITEM_SUMS = 6,      /* most sums of an item with few registers */
+    SCATTERED_SUMS = 2, /* the same for an item that reads A element by element */
     GROUP = 128,
     LANES = 32,
     LEAST_LANES = 16,
@@ -47,8 +47,8 @@ typedef struct shares {
     int columns, group, lanes;
 } shares;
 
-/* Columns of an item share its reads of A, as many as its registers hold beside their sums, and as leave the device items enough. Long rows
- * are shared by more items. */
+/* An item computes several columns, which share its reads of A: as many as its registers hold, if that leaves enough items for the device.
+ * Long rows are shared by more items. */
 static shares share_few(const clf_context *context, const clf_gemm_args *args)
 {
     enum { ITEMS_PER_UNIT = 128, LONG_ROW = 8192 };
@@ -64,7 +64,7 @@ static shares share_few(const clf_context *context, const clf_gemm_args *args)
     return s;
 }
 
-/* Rows of A for which an item has sums, in as many work-groups as they need: about the same number in each. */
+/* Rows of A for which an item has sums. If m is larger, several work-groups get about equally many rows. */
 static int64_t share_rows(const clf_context *context, const clf_gemm_args *args, bool has_vectors)
 {
     const int64_t sums = has_vectors ? ITEM_SUMS : SCATTERED_SUMS;
@@ -73,7 +73,7 @@ static int64_t share_rows(const clf_context *context, const clf_gemm_args *args,
     return (args->m + groups - 1) / groups;
 }
 
-/* Whether all blocks begin at multiples of 16 bytes; so does what begins a buffer. */
+/* Whether all blocks begin at multiples of 16 bytes, as buffers do. */
 static bool is_aligned(const clf_gemm_weight *weight)
 {
     enum { ALIGNMENT = 16 };
@@ -120,7 +120,7 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     return clfi_launch_1d(&launch, (size_t)groups, (size_t)s.group);
 }
 
-/* Rows first .. first + slice->dim[0] of the weight as floats. */
+/* Writes rows first .. first + slice->dim[0] of the weight to `slice` as floats. */
 static clf_status decode(clf_context *context, const clf_gemm_weight *stored, int64_t first, const clf_view *slice)
 {
     const clf_view table = {.buffer = stored->buffer,
@@ -135,7 +135,7 @@ static clf_status decode(clf_context *context, const clf_gemm_weight *stored, in
     return clfi_weight_rows_run(context, &args);
 }
 
-/* Rows of the weight that are decoded at a time, which end where column blocks do. */
+/* Rows of the weight that are decoded at a time: a multiple of the column block. */
 static int64_t slice_rows(const clf_gemm_args *args)
 {
     const int64_t unit = args->column_block ? args->column_block : 64;

@@ -8,14 +8,14 @@
 
 enum {
     BUNDLE = CLFI_BUNDLE,
-    FEW_ROWS = 24,        /* up to here in place */
-    GATED_ROWS = 4,       /* of two weights at once */
-    TILE_ROWS = 8,        /* of these at once */
-    PANEL_ROWS = 16,      /* and where there are more than TILE_ROWS */
-    NARROW_IN_PLACE = 2,  /* TILE_ROWS where a bundle is several vectors: more sums do not fit into registers ... */
-    NARROW_ROWS = 4,      /* ... and the rows of a panel whose sums are there at once */
+    FEW_ROWS = 24,        /* up to this many rows, weights are multiplied as they are stored */
+    GATED_ROWS = 4,       /* most rows with a gate */
+    TILE_ROWS = 8,        /* most rows of a tile where A is read in place */
+    PANEL_ROWS = 16,      /* rows of a tile where A is packed into panels, because it has more rows than a tile in place */
+    NARROW_IN_PLACE = 2,  /* most rows in place if a bundle is several vectors: more sums do not fit into registers */
+    NARROW_ROWS = 4,      /* rows of a panel whose sums are in registers at once there */
     NARROW_FEW = 96,      /* FEW_ROWS there: weights become floats while rows are multiplied, which costs little */
-    SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
+    SLICE_BYTES = 2 << 20 /* size of the floats that are unpacked at a time */
 };
 
 /* A bundle is several vectors of the processor. */
@@ -46,7 +46,7 @@ static int64_t round_up(int64_t value, int64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* Bytes of the blocks of 16 rows at one place, as cl/shared/weight_bundles.cl has them. */
+/* Bytes of one block from each of 16 rows, in the layout of cl/shared/weight_bundles.cl. */
 static int64_t unit_bytes(clf_weight_type type)
 {
     const clf_weight_type_info *info = clfi_weight_type_info(type);
@@ -104,7 +104,7 @@ void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64
     clfi_spec_int(spec, "IS_GATED", args->gate != NULL);
 }
 
-/* Rows of a tile: few numbers, each a kernel to build. The last tile computes some rows a second time. */
+/* Rows of a tile: a power of two, so that few kernels are built. The last tile computes some rows a second time. */
 static int64_t tile_rows(int64_t m)
 {
     int64_t rows = TILE_ROWS;
@@ -113,7 +113,7 @@ static int64_t tile_rows(int64_t m)
     return rows;
 }
 
-/* A launch and its arguments up to A. */
+/* Starts a launch with the arguments before A. */
 static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, const clf_kernel_spec *spec)
 {
     clf_launch launch = clfi_launch(context, spec);
@@ -123,7 +123,7 @@ static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, co
     return launch;
 }
 
-/* The arguments behind A, and the launch. */
+/* Sets the arguments after A and launches. */
 static clf_status launch_few(clf_launch *launch, const clf_gemm_args *args, int64_t rows, int64_t columns)
 {
     const int64_t bundles = (args->n + BUNDLE - 1) / BUNDLE, tiles = (args->m + rows - 1) / rows;
@@ -189,7 +189,7 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
     return launch_few(&launch, args, PANEL_ROWS, 1);
 }
 
-/* Columns first .. first + weight->n of the result from panels. */
+/* Computes columns first .. first + weight->n of the result from panels. */
 static clf_status run_slice(clf_context *context, const clf_gemm_args *args, const clf_gemm_weight *weight, int64_t first)
 {
     clf_gemm_args slice = *args;
@@ -202,7 +202,7 @@ static clf_status run_slice(clf_context *context, const clf_gemm_args *args, con
     return clfi_gemm_packed_run(context, &slice);
 }
 
-/* Columns of a slice: whole panels, which end where column blocks do. */
+/* Columns of a slice: a multiple of the panel and of the column block. */
 static int64_t slice_columns(const clf_gemm_args *args, int64_t panel)
 {
     int64_t unit = panel;

@@ -7,7 +7,7 @@
 
 enum { CLFI_BUNDLE = 16 /* rows of the weight side by side */ };
 
-/* The form: clf_gemm_form_info. */
+/* `lay` and `pack` of CLFI_GEMM_BUNDLES (clf_gemm_form_info). */
 bool clfi_gemm_lay_bundles(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes);
 clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engines `bytes`, `byte_pairs` and `byte_quads` for CPU devices: quantised weights in bundles times rows of A that become integers of
- * one, two or four bytes first, 32 columns to a scale. The error of a product of one or two bytes is that of rounding A: up to 1/254 or
- * 1/65024 of the largest. Four bytes keep every bit of a column that has at least 2^-6 of the largest, and 2^-30 of the largest of the
- * others: less than a sum of float32 products loses. They take few rows, where turning the weights into floats costs more than that. */
+/* GEMM engines `bytes`, `byte_pairs` and `byte_quads` for CPU devices. They multiply quantised weights in bundles by rows of A, which they
+ * first round to integers of one, two or four bytes, with one scale for each group of 32 columns. One or two bytes err by up to 1/254 or
+ * 1/65024 of a group's largest number. Four bytes keep every bit of numbers of at least 2^-6 of the largest, and others err by up to 2^-30
+ * of it: less than a sum of float32 products loses. `byte_quads` suits few rows; for more, turning the weights into floats costs less. */
 #include "kernel/gemm_bundles.h"
 
 enum {
     GROUP = 32,
-    FEW_ROWS = 2,    /* of four bytes; floats of the weights serve more rows in less time */
+    FEW_ROWS = 2,    /* most rows that suit four bytes */
     WIDE_SUMS = 16,  /* vectors of sums that a tile keeps in registers, where they hold 16 words ... */
     NARROW_SUMS = 4, /* ... and where they hold 8 */
 };
@@ -54,7 +54,7 @@ static int64_t scale_words(int64_t bytes)
 
 /* A as bytes, with its scales. */
 typedef struct byte_rows {
-    int64_t bytes, plane; /* of an integer; from one of its bytes to the next */
+    int64_t bytes, plane; /* bytes of an integer; distance in bytes from one byte of an integer to the next */
     clf_region q, scales;
 } byte_rows;
 
@@ -95,7 +95,7 @@ static clf_status round_rows(clf_context *context, const clf_gemm_args *args, by
     return clfi_launch_2d(&launch, (size_t)groups, (size_t)args->m, 1, 1);
 }
 
-/* Rows of a tile, as many as have registers for their sums. */
+/* Rows of a tile: as many as registers hold sums for. */
 static int64_t tile_rows(const clf_gemm_args *args, int64_t bytes, int64_t vectors, bool is_narrow)
 {
     const clf_weight_type type = args->weight->blocks;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `clblast`: the product from CLBlast (Nugteren 2018), our epilogue behind it. Operands that CLBlast cannot read (other storage
- * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary.
+/* GEMM engine `clblast`: CLBlast (Nugteren 2018) computes the product, then our epilogue runs. Operands that CLBlast cannot read (other
+ * storage types, no contiguous index) are copied to dense ones in the arena. Results that it cannot write go through a dense temporary.
  *
- * For large products CLBlast transposes and pads what is not as its kernel wants it, in launches of their own. Two things avoid that.
- * Constant weights have a transposed copy from loading (CLFI_GEMM_COLUMNS). The same product can be asked for as c = a b in row-major or as
- * c' = b' a' in column-major order: this engine takes the one for which CLBlast asks less scratch space. */
+ * For large products CLBlast transposes and pads operands in additional launches unless they have the layout of its kernel. Two things
+ * avoid that. Constant weights get a transposed copy at load (CLFI_GEMM_COLUMNS). The same product can be written as c = a b in row-major
+ * or as c' = b' a' in column-major order: this engine takes the one for which CLBlast needs less scratch space. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -18,17 +18,17 @@
 #include "runtime/profile.h"
 #include "runtime/slot.h"
 
-/* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well.
- * Products read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
+/* CLBlast has one set of parameters per device for the whole process, so this record of them is global too. A product reads CLBlast's
+ * parameters more than once (scratch space, build, launch), so the lock excludes changes meanwhile. */
 static pthread_rwlock_t parameters_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct {
     cl_device_id device;
     clf_clblast_parameters parameters;
 } applied[16];
 
-/* CLBlast keeps compiled programs, and with them contexts, in static objects: left to its own destructors they would be released after the
- * driver's. It can only release all of them at once, and other contexts would have to compile theirs again. So they are released with the
- * last context that used CLBlast, or when they keep too many destroyed contexts alive. */
+/* CLBlast keeps compiled programs, and with them contexts, in static objects, whose destructors would run after the driver's. It can only
+ * release all programs at once, and other contexts then have to compile theirs again. So they are released with the last context that used
+ * CLBlast, or when they keep more than MOST_DEPARTED destroyed contexts alive. */
 enum { MOST_DEPARTED = 8, PIECE_ROWS = 64 };
 static size_t users, departed;
 
@@ -103,7 +103,7 @@ static bool is_applied(const clf_context *context, const clf_clblast_parameters 
     return is_same;
 }
 
-/* CLBlast finds compiled programs by device and not by parameters, so its programs must be cleared. */
+/* CLBlast looks up compiled programs by device and ignores parameters, so its programs must be cleared. */
 static void apply_parameters(clf_context *context, blas_state *state)
 {
     clf_clblast_parameters *record = find_applied(context, true);
@@ -123,7 +123,7 @@ static void apply_parameters(clf_context *context, blas_state *state)
         state->parameters = NULL;
 }
 
-/* Holds the lock for reading afterwards. A context without tuned parameters uses the current ones: CLBlast cannot restore its own. */
+/* Takes the lock for reading. A context without tuned parameters uses the current ones: CLBlast cannot restore its own. */
 static void lock_parameters(clf_context *context, blas_state *state)
 {
     pthread_rwlock_rdlock(&parameters_lock);
@@ -173,7 +173,7 @@ static clf_status readable(clf_context *context, const clf_gemm_args *args, cons
     return CLF_OK;
 }
 
-/* c itself where CLBlast can write it, else a dense temporary. */
+/* *out: c itself if CLBlast can write it, else a dense temporary. */
 static clf_status writable(clf_context *context, const clf_gemm_args *args, blas_matrix *out, bool *is_in_place)
 {
     *is_in_place = args->column_block == 0 && as_blas(&args->c, args->m, args->n, out) && out->transpose == CLBlastTransposeNo;
@@ -191,7 +191,7 @@ static clf_status writable(clf_context *context, const clf_gemm_args *args, blas
     return CLF_OK;
 }
 
-/* One product as CLBlast is called for it: in column-major order the operands change places. */
+/* One call of CLBlast. In column-major order the operands change places. */
 typedef struct blas_call {
     CLBlastLayout layout;
     const blas_matrix *first, *second, *result;
@@ -204,7 +204,7 @@ static clf_status call_in(clf_context *context, const clf_gemm_args *args, const
 {
     *out = is_column_major ? (blas_call){CLBlastLayoutColMajor, b, a, c, (size_t)args->n, (size_t)args->m, (size_t)args->k, 0}
                            : (blas_call){CLBlastLayoutRowMajor, a, b, c, (size_t)args->m, (size_t)args->n, (size_t)args->k, 0};
-    const int64_t moved = args->batch_rank > 1; /* outer batches begin elsewhere, and what begins at 0 alone is read in place */
+    const int64_t moved = args->batch_rank > 1; /* outer batches have offsets, and CLBlast reads in place only at 0 */
     const CLBlastStatusCode code = CLBlastSGemmTempBufferSize(
         out->layout, out->first->transpose, out->second->transpose, out->m, out->n, out->k, (size_t)(out->first->operand.offset + moved),
         out->first->ld, (size_t)(out->second->operand.offset + moved), out->second->ld, (size_t)(c->operand.offset + moved), c->ld,
@@ -226,7 +226,7 @@ static clf_status choose_call(clf_context *context, const clf_gemm_args *args, c
     return CLF_OK;
 }
 
-/* A sub-buffer of the arena with CLBlast's scratch space for one product; NULL when it wants none. Released after the enqueue. */
+/* *out: a sub-buffer of the arena with CLBlast's scratch space for one product; NULL: none is needed. The caller releases it. */
 static clf_status scratch(clf_context *context, size_t bytes, cl_mem *out)
 {
     *out = NULL;
@@ -252,7 +252,7 @@ static int64_t outer_offset(const clf_gemm_args *args, const clf_gemm_operand *o
     return offset;
 }
 
-/* The products of the innermost batch dimension at one index of the outer ones. */
+/* Computes the products of the innermost batch dimension at one index of the outer dimensions. */
 static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_call *call, const int64_t *index, cl_mem temporary)
 {
     const int last = args->batch_rank - 1;
@@ -326,7 +326,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     return clfi_gemm_epilogue(context, args, is_in_place ? &args->c : &c.operand, 1);
 }
 
-/* How long CLBlast takes at most for all of it, in nanoseconds. */
+/* Upper estimate of the time of the whole product, in nanoseconds. */
 static double estimate(const clf_context *context, const clf_gemm_args *args)
 {
     clf_launch call = {.status = CLF_OK};
@@ -340,7 +340,7 @@ static int64_t part_of(int64_t size, double share, int64_t multiple)
     return part < multiple ? multiple : part;
 }
 
-/* `count` products of the innermost batch, or rows where there is no batch, from `first` on. */
+/* `count` products of the innermost batch dimension from `first` on, or `count` rows if is_batch is false. */
 static clf_gemm_args piece_of(const clf_gemm_args *args, bool is_batch, int64_t first, int64_t count)
 {
     clf_gemm_args piece = *args;
@@ -353,7 +353,7 @@ static clf_gemm_args piece_of(const clf_gemm_args *args, bool is_batch, int64_t 
     return piece;
 }
 
-/* CLBlast cuts no launch: products that would exceed the budget are computed some rows at a time. */
+/* CLBlast cannot cut a launch, so products that would exceed the budget are computed some batches or rows at a time. */
 static clf_status run_pieces(clf_context *context, const clf_gemm_args *args)
 {
     const bool is_batch = args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1;
@@ -380,7 +380,7 @@ clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
     const clf_gemm_args *args = call;
     blas_state *state;
     if (context->rehearsal)
-        return CLF_OK; /* its kernels are its own */
+        return CLF_OK; /* CLBlast compiles its own kernels */
     CLF_TRY(clfi_context_interrupt(context));
     CLF_TRY(clfi_slot_get(context, &blas_slot, &state));
     if (!state->is_user) {

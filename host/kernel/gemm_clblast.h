@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CLBlast's tuning parameters: which kernels our products reach, what their parameters are, and which values go together. */
+/* CLBlast's tuning parameters: the kernels that our products use, their parameters, and the values that are valid together. */
 #ifndef CLFI_KERNEL_GEMM_CLBLAST_H
 #define CLFI_KERNEL_GEMM_CLBLAST_H
 
@@ -17,7 +17,7 @@ typedef struct clf_clblast_kernel {
 } clf_clblast_kernel;
 extern const clf_clblast_kernel clfi_clblast_kernels[CLFI_CLBLAST_KERNELS];
 
-/* Values in the kernels' order of parameters. Zeros: CLBlast's own everywhere. */
+/* Values in the order of clfi_clblast_kernels[].parameters. A kernel that is not set uses CLBlast's own values. */
 typedef struct clf_clblast_parameters {
     bool is_set[CLFI_CLBLAST_KERNELS];
     size_t value[CLFI_CLBLAST_KERNELS][CLFI_CLBLAST_MAX_PARAMETERS];
@@ -26,14 +26,14 @@ typedef struct clf_clblast_parameters {
 bool clfi_clblast_is_any(const clf_clblast_parameters *parameters);
 bool clfi_clblast_is_same(const clf_clblast_parameters *a, const clf_clblast_parameters *b);
 
-/* Why these values cannot be used on the device: CLBlast itself checks nothing, and kernels of values that do not divide one another are
- * wrong without a word. Constraints of CLBlast's own tuner (Nugteren 2018). UNSUPPORTED names the kernel. */
+/* Checks the values against the constraints of CLBlast's own tuner (Nugteren 2018) and the device. CLBlast itself checks nothing and
+ * computes wrong results from values that do not divide one another. UNSUPPORTED names the kernel. */
 clf_status clfi_clblast_check(const clf_context *context, const clf_clblast_parameters *parameters);
 
-/* The parameters that products of this context run with: borrowed, they live as long as the context. OUT_OF_MEMORY. */
+/* Sets the parameters that products of this context run with. They are borrowed and must live as long as the context. OUT_OF_MEMORY. */
 clf_status clfi_clblast_use(const clf_context *context, const clf_clblast_parameters *parameters);
 
-/* NULL: CLBlast's own. */
+/* The parameters that were set, or NULL: CLBlast's own. */
 const clf_clblast_parameters *clfi_clblast_used(const clf_context *context);
 
 #endif

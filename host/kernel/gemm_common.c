@@ -21,7 +21,7 @@ void clfi_gemm_work(clf_launch *launch, const clf_gemm_args *args)
     clfi_launch_work(launch, products * batches * m * n * k, (double)sizeof(float) * batches * (m * k + products * k * n + m * n));
 }
 
-/* Whether every line of an operand, outer_stride apart, begins at a multiple of so many elements. */
+/* Whether every line of an operand, outer_stride apart, begins at a multiple of `multiple` elements. */
 static bool begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple)
 {
     bool is = operand->offset % multiple == 0 && outer_stride % multiple == 0;

@@ -90,7 +90,7 @@ bool clfi_gemm_takes_weight(const clf_gemm_traits *traits, const clf_gemm_weight
     return weight ? is_read(traits, clfi_gemm_weight_for(traits, weight)) : traits->reads & CLFI_GEMM_READS(NO_FORM);
 }
 
-/* A weight without sizes: what all parts share. */
+/* A weight with the properties that all parts share, without the number of rows. */
 static clf_gemm_weight typical(clf_gemm_form form, const clf_view *weight)
 {
     return (clf_gemm_weight){.form = form, .dtype = weight->dtype, .blocks = weight->blocks, .k = weight->dim[1], .panel = 1};
@@ -107,7 +107,8 @@ clf_status clfi_gemm_rows_per_block(const clf_context *context, clf_gemm_form fo
     return clfi_rows_per_block(context, "linear", rows, bytes / (size_t)one.panel, forms[form].most_panel - 1, out);
 }
 
-/* The sum of the parts, laid out. UNSUPPORTED: a part is of another type than the first, or not of a type of the form. */
+/* Adds up the rows of the parts and lays the weight out. UNSUPPORTED: 2^31 rows or more, or a part is of another type than the first, or
+ * not of a type of the form. OUT_OF_MEMORY: too large. */
 static clf_status start(const clf_context *context, clf_gemm_form form, const clf_tile *tile, int parts, const clf_view *weights,
                         clf_gemm_weight *out, size_t *out_bytes)
 {
@@ -124,7 +125,7 @@ static clf_status start(const clf_context *context, clf_gemm_form form, const cl
     return CLF_OK;
 }
 
-/* Into a buffer of its own. The caller clears the weight on failure. */
+/* Packs the parts into a new buffer. The caller clears the weight on failure. */
 static clf_status pack_parts(clf_context *context, int parts, const clf_view *weights, size_t bytes, clf_gemm_weight *weight)
 {
     int64_t first = 0;
@@ -141,7 +142,7 @@ static bool has_room(const clf_context *context, size_t bytes)
     return (double)clfi_usage_bytes(context) + (double)bytes <= (double)context->device.info.global_memory_bytes / 2;
 }
 
-/* A stored weight is one part again. */
+/* A stored weight as a single part. */
 static clf_view view_of(const clf_gemm_weight *weight)
 {
     return (clf_view){.buffer = weight->buffer,
@@ -153,7 +154,7 @@ static clf_view view_of(const clf_gemm_weight *weight)
                       .offset = weight->offset};
 }
 
-/* Adds the second form; none where memory is short, or where it is not for such weights. */
+/* Adds the second form, unless memory is short or the form does not take such weights. */
 static clf_status add_second(clf_context *context, clf_gemm_form form, const clf_tile *tile, int parts, const clf_view *weights,
                              clf_gemm_weight *weight)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `gemv`: few rows of A, each element of B read once per 16 of them. */
+/* GEMM engine `gemv` for few rows of A: each element of B is read once for a block of up to 16 rows. */
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 
 #include "runtime/probe.h"
 
-enum { ROWS, GROUP, COLUMNS }; /* places in clf_tile: rows of a block at most, work-items of a group, columns of one that goes along k */
+enum { ROWS, GROUP, COLUMNS }; /* indices in clf_tile: most rows of a block, work-items of a group, columns of a group that sums along k */
 enum { GROUP_WG = 64, GROUPS_PER_UNIT = 2 };
-enum { MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: of an item; the others as in group_sums.cl */
+enum { MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: per item; the others as in group_sums.cl */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 4, 8, 16}},
@@ -24,7 +24,7 @@ static bool group_fits(const clf_context *context, const clf_tile *tile, int gro
            sums * each * sizeof(float) <= context->device.caps.local_memory_bytes;
 }
 
-/* The columns depend on the case. Groups are those of a launch graph where so many sums leave room for them. */
+/* COLUMNS depends on the product and stays 0. Groups have the launch graph's size if local memory holds their sums. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     clf_tile all = *tile;
@@ -58,7 +58,7 @@ bool clfi_gemm_gemv_supports(const clf_context *context, const void *call)
     return clfi_loops_fit(context, args->k);
 }
 
-/* How B is read, and A beside it. */
+/* How B is read; *out_a: how A is read. */
 static const char *reads_of(const clf_gemm_args *args, const clf_gemm_operand *b, const char **out_a)
 {
     const int64_t wide = (int64_t)(4 * sizeof(float) / clf_dtype_bytes(b->dtype));
@@ -67,7 +67,7 @@ static const char *reads_of(const clf_gemm_args *args, const clf_gemm_operand *b
     return *out_a[0] == 'E' ? *out_a : reads;
 }
 
-/* Columns of a group: as many as an item has room for sums of, and as leave the device its groups. */
+/* Columns of a group: at most MOST_SUMS sums per item, and fewer if the device would get too few groups. */
 static int columns_of(const clf_context *context, const clf_gemm_args *args, int64_t rows)
 {
     const int64_t blocks = (args->m + rows - 1) / rows * clfi_gemm_batch_count(args);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `interleaved`: batches are the lanes of vectors. For products whose result or factors have a batch dimension innermost in
- * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
+/* GEMM engine `interleaved`: batches are the lanes of vectors. It is for products whose result or factors have a batch dimension innermost
+ * in memory. Engines that compute one matrix at a time would touch a cache line for every element there. */
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_lanes.h"
 #include "kernel/gemm_panel.h"
 #include "kernel/loops.h"
 
 enum { BLOCK_K = 32, BLOCK_COLUMNS = 32 };   /* as in gemm_interleaved.cl */
-enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* of work-items and their row tiles */
+enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* least work-items per compute unit; most row tiles per work-item */
 enum { ITEM_BYTES = 1 << 14 };               /* interleaved by one work-item */
-enum { ROWS, COLUMNS, CACHED_KIB };          /* places in clf_tile: vectors of a register tile, and how much of B is to stay in a cache */
+enum { ROWS, COLUMNS, CACHED_KIB };          /* indices in clf_tile: vectors of a register tile, and how much of B is to stay in a cache */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 3, 4, 5, 6}},
@@ -25,7 +25,7 @@ static clf_tile standard(const clf_context *context, const clf_tile *tile)
     return clfi_tile_or(tile, &usual);
 }
 
-/* Narrow registers are fewer: there the default spills into the first-level cache. */
+/* CPUs with narrow vectors have fewer registers. The default tile is allowed there, although it spills into the first-level cache. */
 static bool fits(const clf_context *context, const clf_tile *tile)
 {
     const clf_tile all = standard(context, tile);
@@ -65,7 +65,7 @@ static int64_t tile_iterations(const clf_context *context, const clf_gemm_args *
     return pieces * tiles * (blocks * (BLOCK_K + BLOCK_K / tiles + 1) + results * (lane_width(context) + 1));
 }
 
-/* The same of one line of an operand that is interleaved. */
+/* Loop iterations for one line of an operand that is interleaved. */
 static int64_t line_iterations(const clf_context *context, int64_t length)
 {
     return 3 * lane_width(context) * length;
@@ -87,7 +87,7 @@ bool clfi_gemm_interleaved_supports(const clf_context *context, const void *call
            args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
-/* Half of the lanes at least do work that another engine would do in whole vectors. */
+/* At least half of the lanes of a vector must have a batch; below that, other engines do the same work in whole vectors. */
 bool clfi_gemm_interleaved_suits(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
@@ -97,11 +97,11 @@ bool clfi_gemm_interleaved_suits(const clf_context *context, const void *call)
 /* How batches become vectors. */
 typedef struct lane_split {
     int lane;              /* the batch dimension of the lanes */
-    cl_uint4 outer_size;   /* of the others */
-    int64_t outer_count;   /* their product */
-    int64_t lanes, blocks; /* of vectors: with fold 2 every batch has two lanes */
+    cl_uint4 outer_size;   /* sizes of the other batch dimensions */
+    int64_t outer_count;   /* product of outer_size */
+    int64_t lanes, blocks; /* all lanes (with fold 2 every batch has two), and the vectors that hold them */
     int width;
-    int fold; /* rows of the matrix side by side in a vector: 2 where whole vectors of batches would leave half of one empty */
+    int fold; /* rows of the matrix side by side in a vector: 2 if the last vector of batches would be half empty */
 } lane_split;
 
 /* A or B in vectors of lanes: row and column are strides of m or n, and of k. */
@@ -111,7 +111,7 @@ typedef struct vectors {
     bool is_in_place;
 } vectors;
 
-/* The last vector of lanes would be half empty, and vectors are few enough for that to count. */
+/* Whether the last vector of lanes would be half empty, and vectors are few enough for that to matter. */
 static bool leaves_a_half(const lane_split *s)
 {
     const int half = s->width / 2;
@@ -132,7 +132,7 @@ static lane_split split_batch(const clf_context *context, const clf_gemm_args *a
     return s;
 }
 
-/* rows x k of an operand in vectors of lanes in the arena: [outer batch][block][row][k][lane]. */
+/* Copies rows x k of an operand to vectors of lanes in the arena: [outer batch][block][row][k][lane]. */
 static clf_status interleave(clf_context *context, const lane_split *s, const clf_lane_operand *from, clf_buffer *buffer, clf_dtype dtype,
                              int64_t rows, int64_t k, vectors *out)
 {
@@ -182,8 +182,8 @@ static clf_status interleave(clf_context *context, const lane_split *s, const cl
     return clfi_launch_2d(&launch, (size_t)(s->blocks * s->outer_count), (size_t)((ys + item_ys - 1) / item_ys), 1, 1);
 }
 
-/* An operand where it lies, if its lanes lie side by side there (only the kernel's first operand may have lanes that do not exist, or
- * halves), else interleaved. */
+/* Uses an operand in place if its lanes are adjacent, else interleaves it. Except for the kernel's first operand, the lanes must also fill
+ * whole vectors without folding. */
 static clf_status vectors_of(clf_context *context, const lane_split *s, const clf_lane_operand *at, clf_buffer *buffer, clf_dtype dtype,
                              int64_t rows, int64_t k, bool is_first, vectors *out)
 {
@@ -263,7 +263,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     return clfi_launch_2d(&launch, (size_t)((row_tiles + tiles - 1) / tiles * s.blocks), (size_t)s.outer_count, 1, 1);
 }
 
-/* An odd last row of folded ones is a product of its own. */
+/* With fold 2, an odd last row is a product of its own. */
 static clf_status run_rows(clf_context *context, const clf_gemm_args *args)
 {
     const lane_split s = split_batch(context, args);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands with lanes as kernels take them: outer batches at the end of four dimensions. */
+/* Describes operands with lanes to kernels. Outer batches fill the four dimensions from the end. */
 #include "kernel/gemm_lanes.h"
 
 bool clfi_gemm_is_in_lanes(const clf_gemm_operand *operand, int batch)

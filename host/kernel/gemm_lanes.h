@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products whose batches lie side by side in some operand: what the launchers of such kernels share. The batches along one dimension are
- * called lanes, those of the others outer batches. */
+/* Shared by the launchers for products whose batches are adjacent elements of an operand. The batches along that dimension are called
+ * lanes, those of the other dimensions outer batches. */
 #ifndef CLFI_KERNEL_GEMM_LANES_H
 #define CLFI_KERNEL_GEMM_LANES_H
 
@@ -16,7 +16,7 @@ typedef struct clf_lane_operand {
     cl_long outer[CLFI_GEMM_MAX_BATCH];
 } clf_lane_operand;
 
-/* Whether batches of this dimension lie side by side, and neither rows nor columns do. */
+/* Whether the batches of this dimension are adjacent, and neither rows nor columns are. */
 bool clfi_gemm_is_in_lanes(const clf_gemm_operand *operand, int batch);
 
 /* An operand with batch dimension `lane` as its lanes; block and fold are 0. */

@@ -4,12 +4,12 @@
 #include "kernel/gemm_common.h"
 #include "kernel/weight_rows.h"
 
-/* Places in clf_tile: waves down and across a group, blocks of 16 x 16 results of a wave down and across, the slice of k in local memory,
- * and how many slices lie there. */
+/* Indices in clf_tile. WAVES_: waves of a group along m and n. BLOCKS_: blocks of 16 x 16 results of a wave along m and n. SLICE: length of
+ * a slice of k in local memory. BUFFERS: number of slices there. */
 enum { WAVES_M, WAVES_N, BLOCKS_M, BLOCKS_N, SLICE, BUFFERS };
-enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* of an emulated wave */, PADDING = 4, GROUPS_PER_UNIT = 2 };
+enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* per emulated wave */, PADDING = 4, GROUPS_PER_UNIT = 2 };
 
-/* The two engines differ in these. */
+/* The differences between the two engines. */
 typedef struct matrix_variant {
     clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
     bool is_split;
@@ -89,8 +89,8 @@ static bool is_possible(const clf_context *context, const matrix_variant *of, co
            local_bytes(of, tile, caps->emulates_matrix_unit) <= caps->local_memory_bytes;
 }
 
-/* The first of the unit's tiles, with the values that are given, that has so many tiles in the results of `args` (NULL: any) and is
- * possible; else the last possible one. */
+/* Puts the given values into each of the unit's tiles, the largest first, and takes the first possible one that divides the results of
+ * `args` into enough groups for the device (args NULL: any). Else it takes the last possible one. */
 static clf_tile choose(const clf_context *context, const matrix_variant *of, const clf_tile *given, const clf_gemm_args *args)
 {
     const clf_tile *all = tiles_for(context, of);
@@ -143,14 +143,14 @@ bool clfi_gemm_matrix_supports(const clf_context *context, const void *args)
     return context->device.caps.matrix_unit != CLFI_MATRIX_NONE && !((const clf_gemm_args *)args)->gate;
 }
 
-/* Numbers of 16 bits for an element of that type. */
+/* Numbers of 16 bits that represent an element of that type. */
 static int parts_of(const clf_context *context, const matrix_variant *of, clf_dtype dtype)
 {
     const bool is_f16 = clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_f16;
     return of->is_split && dtype != (is_f16 ? CLF_F16 : CLF_BF16) ? 2 : 1;
 }
 
-/* How lines of an operand that go along k are read; whether they are contiguous in k rather than side by side. */
+/* How an operand's lines along k are read: as vectors only if they are contiguous in k. */
 static const char *reads_of(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t line_stride, int64_t k_stride)
 {
     return k_stride == 1 ? clfi_gemm_reads(args, operand, k_stride, line_stride, 4) : "ELEMENTS";

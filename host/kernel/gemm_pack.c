@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing: operands of one product into the arena, weights once into buffers of their own. */
+/* Packs operands of one product into the arena, and weights into buffers that the caller allocated. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,17 +7,17 @@
 #include "kernel/gemm_panel.h"
 
 enum {
-    LONG_K = 256, /* k of one work-item of gemm_pack_turned.cl and gemm_pack_lines.cl, and where batches share pages of memory */
-    SHORT_K = 16
+    LONG_K = 256, /* k of one work-item of gemm_pack_turned.cl and gemm_pack_lines.cl */
+    SHORT_K = 16  /* the same for gemm_pack_lines.cl if batches share pages of memory */
 };
 
-/* The last panel, of which kernels read the whole bias, may begin with the last column. */
+/* Kernels read the bias of whole panels, and the last panel may begin at the last column. */
 int64_t clfi_gemm_padded_bias(int64_t count)
 {
     return count + CLFI_WIDEST_PANEL - 1;
 }
 
-/* Elements that one work-item moves: many where work-items are few. */
+/* Elements that one work-item moves, and items of a group. CPUs have few work-items, which move many elements. */
 typedef struct pack_grid {
     int rows, k;
     size_t local;
@@ -38,7 +38,7 @@ typedef struct pack_source {
     int64_t batch[CLFI_GEMM_MAX_BATCH], batch_stride[CLFI_GEMM_MAX_BATCH];
 } pack_source;
 
-/* States the size of work-groups without a rehearsal, so that the compiling process makes machine code for it. */
+/* Sets the work-group size in the spec. Weights are packed without a rehearsal, so the compiling process would not know it otherwise. */
 static void know_local(clf_kernel_spec *spec, size_t items)
 {
     spec->local[0] = items;
@@ -111,7 +111,8 @@ static bool are_batches_inner(const pack_source *from)
     return false;
 }
 
-/* Vectors of k turned in registers, or vectors of columns moved as they are: for CPU devices and sources that are contiguous in either. */
+/* Packs panels on CPU devices. Sources that are contiguous in k are transposed in registers; those contiguous in columns are moved as they
+ * are. */
 static clf_status pack_panels_vector(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype,
                                      int64_t to_offset, int64_t panel, int64_t first, int64_t padded)
 {
@@ -145,8 +146,8 @@ static clf_status pack_panels_vector(clf_context *context, const pack_source *fr
     return clfi_launch_3d(&launch, is_turned ? turned : lines, (const size_t[3]){1, 1, 1});
 }
 
-/* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over
- * it. */
+/* Packs columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part
+ * overwrites it. */
 static clf_status pack_panels(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
                               int64_t panel, int64_t first, int64_t padded)
 {
@@ -168,8 +169,8 @@ static clf_status pack_panels(clf_context *context, const pack_source *from, con
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
 
-/* The batch dimensions in which `operand` really moves; the others become stride 0 in `packed`, which is dense with `step` elements a
- * matrix. */
+/* Puts the batch dimensions along which `operand` changes into `from`. `packed` is dense in them, with `step` elements per matrix, and has
+ * stride 0 in the others. */
 static void distinct_batches(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t step, pack_source *from,
                              clf_gemm_operand *packed)
 {
@@ -189,7 +190,7 @@ static void distinct_batches(const clf_gemm_args *args, const clf_gemm_operand *
     }
 }
 
-/* Elements of all distinct batches, checked. */
+/* Allocates the f32 elements of all distinct batches. OUT_OF_MEMORY also if their size overflows. */
 static clf_status arena_floats(clf_context *context, const pack_source *from, int64_t matrix, clf_gemm_operand *out)
 {
     clf_region region;

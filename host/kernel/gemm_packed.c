@@ -3,8 +3,8 @@
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_panel.h"
 
-/* Batches interleaved element by element (heads innermost, as in "ibhd,jbhd->ijbh"): batches that share lines of c should follow one
- * another. */
+/* Whether the batches of c are interleaved (heads innermost, as in "ibhd,jbhd->ijbh"). Batches that share cache lines of c should then run
+ * one after another. */
 static bool is_batch_inner(const clf_gemm_args *args)
 {
     const int last = args->batch_rank - 1;

@@ -3,7 +3,7 @@
 #include "kernel/gemm_panel.h"
 
 /* ROWS x VECTORS sums, VECTORS of B and one broadcast have to fit the register file: 32 registers beside AVX-512, 16 elsewhere. Of the
- * tiles that do, 4 x 3 and 8 x 3 load least for each multiply-add; 4 rows also leave few of the last tile's computed twice. */
+ * tiles that fit, 4 x 3 and 8 x 3 load least for each multiply-add. With 4 rows, few rows of the last tile are computed twice. */
 enum { MOST_ROWS = 8, NARROW_ROWS = 4, MOST_VECTORS = 3 };
 
 /* The time of one panel of v vectors and one k at [v - 1], in tenths of a cycle per 8 rows: narrow panels are bound by loads. */

@@ -5,18 +5,18 @@
 
 #include "kernel/gemm.h"
 
-/* Places in the clf_tile of `packed`: rows and vectors of a register tile; so many row tiles pass over a panel before the next one. */
+/* Indices in the clf_tile of `packed`: rows and vectors of a register tile, and row tiles that use a panel before the next one follows. */
 enum { CLFI_PANEL_ROWS, CLFI_PANEL_VECTORS, CLFI_PANEL_SUPER_ROWS };
 
 enum { CLFI_WIDEST_PANEL = 64 /* columns */ };
 
-/* A tile with the device's usual numbers where it has none. */
+/* The tile with the device's usual rows and super-rows in place of 0. */
 clf_tile clfi_gemm_panel_tile(const clf_context *context, const clf_tile *tile);
 
-/* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
+/* Columns of a panel for n columns on this device: as the tile of `packed` says, else the cheapest for n. */
 int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n);
 
-/* Rows of a register tile beside so many vectors of B: as many as the registers hold sums for, 8 at most. */
+/* Most rows of a register tile with this number of vectors of B: as many as the registers hold sums for, at most 8. */
 int clfi_gemm_panel_rows(const clf_context *context, int vectors);
 
 /* Vectors that the registers of this CPU device hold. */

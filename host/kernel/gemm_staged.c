@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `staged`: tiles of single matrices whose A or C passes through private memory, because its batches lie side by side there. */
+/* GEMM engine `staged`: tiles of single matrices, whose A or C passes through private memory because its batches are adjacent elements. */
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_lanes.h"
 #include "kernel/gemm_panel.h"
 
 enum {
-    CACHED_BYTES = 640 << 10, /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
-    NEAR_BYTES = 256 << 10,   /* of B, beside the sums of several tiles */
+    CACHED_BYTES = 640 << 10, /* most bytes of A or B between two uses: they fit a usual second-level cache together with other data */
+    NEAR_BYTES = 256 << 10,   /* the same for B if the cache also holds the sums of several tiles */
     TILES = 4,
     WIDE_VECTORS = 4,
     MIN_LANES = 2,
@@ -42,8 +42,8 @@ static bool fits_caches(const clf_gemm_args *args)
     return size <= CACHED_RESULT;
 }
 
-/* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in
- * vectors of batches (`interleaved`), unless those vectors are mostly empty or caches hold all of it. */
+/* Staging is worth its cost if tiles are filled and B can be packed by rows or columns. A scattered C costs more here than in vectors of
+ * batches (`interleaved`), unless those vectors are mostly empty or caches hold all of C. */
 bool clfi_gemm_staged_suits(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
@@ -68,7 +68,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width, lane = lane_batch(args);
     const bool is_a_staged = clfi_gemm_is_in_lanes(&args->a, lane), is_c_staged = clfi_gemm_is_in_lanes(&args->c, lane);
-    /* A is staged again for every panel: wide panels where they are filled. */
+    /* A is staged again for every panel, so panels are wide if n fills them. */
     const bool is_wide = is_a_staged && width == 16 && args->n % (WIDE_VECTORS * width) == 0;
     const int64_t lane_total = args->batch[lane], panel = is_wide ? WIDE_VECTORS * width : clfi_gemm_panel(context, &args->tile, args->n);
     const int max_rows = clfi_gemm_panel_rows(context, (int)(panel / width));

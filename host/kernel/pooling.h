@@ -10,7 +10,7 @@
 typedef struct clf_pool_args {
     clf_pooling mode;
     const clf_view *x, *offsets, *y; /* [T,C], i32 [n+1] dense, [n,C]; columns adjacent */
-    int32_t skipped;                 /* of each sequence's first tokens */
+    int32_t skipped;                 /* number of tokens left out at the beginning of each sequence */
 } clf_pool_args;
 
 /* CPU family: vectors of columns, work-group size 1. GPU family: a column per work-item. args: a clf_pool_args. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches the check of rows for numbers that are not finite. */
+/* Launches the check of rows for numbers that are not finite or not zero. */
 #include "kernel/row_check.h"
 
 enum { GROUP = 64 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How the GPU family's row kernels share out their rows: several work-items to a row, several short rows to a work-group. */
+/* Divides rows among work-items for the row kernels of GPUs: several work-items per row, several short rows per work-group. */
 #ifndef CLFI_KERNEL_ROW_LANES_H
 #define CLFI_KERNEL_ROW_LANES_H
 
 #include "runtime/probe.h"
 #include "runtime/program.h"
 
-enum { CLFI_ROW_GROUP = 256, CLFI_ROW_GROUP_MIN = 64, CLFI_ROW_LANE_ELEMENTS = 4 /* fewer make the tree the larger part */ };
+enum { CLFI_ROW_GROUP = 256, CLFI_ROW_GROUP_MIN = 64, CLFI_ROW_LANE_ELEMENTS = 4 /* with fewer, the reduction dominates */ };
 
 /* Work-items of a row (a power of two), work-items and rows of a work-group. */
 typedef struct clf_row_lanes {
@@ -14,7 +14,7 @@ typedef struct clf_row_lanes {
     int64_t rows;
 } clf_row_lanes;
 
-/* In work-groups of `smallest` to `largest` items, powers of two. */
+/* The division of rows of `length` elements in work-groups of `smallest` to `largest` items, both powers of two. */
 static inline clf_row_lanes clfi_row_lanes_of(int64_t length, int smallest, int largest)
 {
     int lanes = 1;

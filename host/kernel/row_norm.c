@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching row normalisation: layout, kernel variant, work distribution. */
+/* Launches row normalisation: layout, kernel variant, work distribution. */
 #include "kernel/row_norm.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
 enum {
     PASSES = 4,          /* over a row */
-    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
+    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough for balance, and few enough to cost little */
 };
 
 typedef struct norm_layout {
@@ -115,7 +115,7 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Lanes for each row. With launch graphs, work-groups have the graphs' size, since norms of heads are parts of graphs too. */
+/* Lanes for each row. With launch graphs, work-groups have the graphs' size, because norms are part of graphs. */
 static clf_row_lanes lanes_of(const clf_context *context, const norm_layout *l)
 {
     const int group = context->device.caps.graph_group;

@@ -43,7 +43,7 @@ clf_status clfi_search_keys(clf_context *context, const clf_view *scores, const 
     return clfi_launch_2d(&launch, groups_of(scores->dim[1]), (size_t)scores->dim[0], GROUP, 1);
 }
 
-/* a, b and out with lists of `a_size` and `b_size` keys in every `pair` keys, as far as the rows' counts reach. */
+/* Merges pairs of lists: list i of a and of b begins at key i * pair and has a_size or b_size keys, fewer at the end of a row. */
 static clf_status merge(clf_context *context, int64_t rows, const clf_key_rows *a, int64_t a_size, const clf_key_rows *b, int64_t b_size,
                         int64_t pair, int64_t pairs, const clf_key_rows *out, int64_t out_size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/any/search.cl: the steps between the product and the result of a search. */
+/* Launchers of cl/any/search.cl: the steps between the product and the result of a search. All are enqueued. */
 #ifndef CLFI_KERNEL_SEARCH_H
 #define CLFI_KERNEL_SEARCH_H
 
@@ -13,19 +13,19 @@ typedef struct clf_key_rows {
     int64_t offset, stride, count; /* count: keys of a row, in falling order unless a function says otherwise */
 } clf_key_rows;
 
-/* Cosines [q,n], without gaps, that rounding took beyond 1 become 1 (-1). */
+/* Limits cosines [q,n] (dense) to -1 .. 1, which rounding may exceed. */
 clf_status clfi_search_bound(clf_context *context, const clf_view *scores);
 
-/* The keys of scores and columns that clfi_top_k gave, [q,k] both; base is added to the columns. keys: stride k. */
+/* Makes keys of the scores and columns [q,k] that clfi_top_k returned; base is added to the columns. keys: stride k. */
 clf_status clfi_search_keys(clf_context *context, const clf_view *scores, const clf_view *columns, int64_t base, const clf_key_rows *keys);
 
-/* The keys of all scores [q,n], without gaps, sorted. Both of stride and count n; *out_sorted: which of the two has the result. */
+/* Makes keys of all scores [q,n] (dense) and sorts each row. keys: two arrays of stride and count n; *out_sorted: index of the result. */
 clf_status clfi_search_sort(clf_context *context, const clf_view *scores, int64_t base, const clf_key_rows keys[2], int *out_sorted);
 
-/* The first out->count keys of two lists of each of `rows` rows. The lists have no key in common. */
+/* Merges the lists a and b of each of `rows` rows and keeps the first out->count keys. The lists have no key in common. */
 clf_status clfi_search_merge(clf_context *context, int64_t rows, const clf_key_rows *a, const clf_key_rows *b, const clf_key_rows *out);
 
-/* scores f32 and indices i32 [q,k], without gaps, of the first k keys of each row. */
+/* Writes the scores (f32) and indices (i32), both [q,k] and dense, of the first k keys of each row. */
 clf_status clfi_search_result(clf_context *context, const clf_key_rows *keys, const clf_view *scores, const clf_view *indices);
 
 #endif

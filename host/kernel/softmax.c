@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching softmax: rows, masks, kernel variant, work distribution. */
+/* Launches softmax: rows, masks, kernel variant, work distribution. */
 #include "kernel/softmax.h"
 
 #include <limits.h>
@@ -11,11 +11,11 @@
 enum { X, Y, MASK, PADDING, ATTENTION, BIAS, LENGTHS, QUERY, OPERANDS };
 enum {
     PASSES = 3,
-    OVERLAPPED_KEYS = 1024, /* rows of which several stay in a first-level cache */
+    OVERLAPPED_KEYS = 1024, /* longest rows of which several stay in a first-level cache */
     KEPT_KEYS = 2048,       /* exponentials in private memory: 8 KiB of a first-level cache */
-    GROUPS_PER_UNIT = 32,   /* work-groups wanted on a CPU: enough to balance; of many rows each, which overlap */
-    LINE_BLOCK = 256,       /* columns whose maxima and sums stay in a first-level cache, in runs of memory long enough */
-    SHORT_LINE_BLOCK = 64,  /* where those would be too few work-items */
+    GROUPS_PER_UNIT = 32,   /* work-groups wanted per unit of a CPU: enough for balance, of many rows each, which overlap */
+    LINE_BLOCK = 256,       /* columns whose maxima and sums stay in a first-level cache, in long runs of memory */
+    SHORT_LINE_BLOCK = 64,  /* used if LINE_BLOCK gives too few work-items */
     LINES_PER_UNIT = 2,
     GENERIC_WG = 64
 };
@@ -193,8 +193,8 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Moves the row axis along which rows lie next to each other to the end. False: there is none of a vector's size that every operand steps
- * through by 0 or 1, and lengths and causal limits by 0. */
+/* Finds a row axis along which x and y are adjacent and moves it to the end. The axis has at least a vector's size; masks and bias step
+ * along it by 0 or 1, lengths and causal limits by 0. False: there is none. */
 static bool find_columns(const clf_context *context, softmax_layout *l)
 {
     static const int column_operands[] = {X, Y, MASK, PADDING, ATTENTION, BIAS};
@@ -236,7 +236,7 @@ bool clfi_softmax_lines_supports(const clf_context *context, const void *argumen
            find_columns(context, &l);
 }
 
-/* This kernel looks up each key's mask, since columns may differ; the other kernels look up masks of whole rows. */
+/* This kernel looks up a mask for each key, because columns may differ; other kernels look up a mask that holds for a row once. */
 static const char *column_mask(const clf_view *view)
 {
     return view ? "PER_KEY" : "ABSENT";

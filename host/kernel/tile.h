@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of tiles and work-groups, which an engine's kernels are built with besides the case. */
+/* Sizes of tiles and work-groups, with which an engine's kernels are built. */
 #ifndef CLFI_KERNEL_TILE_H
 #define CLFI_KERNEL_TILE_H
 
@@ -13,11 +13,12 @@ typedef struct clf_tile {
 
 typedef struct clf_tile_parameter {
     const char *name;
-    int values[CLFI_TILE_VALUES]; /* those there are kernels for, rising; 0 ends them */
+    int values[CLFI_TILE_VALUES]; /* that kernels support, rising; 0 ends them */
 } clf_tile_parameter;
 
-/* The parameters of one engine. fits() says whether their values go together on this device (registers, local memory, work-groups); each
- * value is one of its parameter's or 0. standard() puts the engine's choice where there is 0; what depends on the case stays 0. */
+/* The parameters of one engine. fits() returns whether a tile's values are possible together on this device (registers, local memory,
+ * work-groups); each value is one of its parameter's values or 0. standard() replaces 0 by the engine's choice, unless that depends on the
+ * product. */
 typedef struct clf_tiling {
     const clf_tile_parameter *parameters;
     size_t count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching top-k selection: rounds of blocks until one block is left. */
+/* Launches top-k selection: rounds of blocks until one block is left. */
 #include "kernel/top_k.h"
 
 #include "kernel/loops.h"
 
 enum {
-    REDUCTION = 4,              /* a block is at least so many times k, so that a round shrinks the candidates as much */
+    REDUCTION = 4,              /* a block is at least this many times k, so a round leaves about a fourth of the candidates */
     MIN_BLOCK = 4096,
     MAX_BLOCK = 1 << 20,
     VECTOR_BLOCKS = 64,         /* blocks of a row wanted on a CPU */
@@ -46,7 +46,7 @@ static clf_kernel_spec spec_of(const family *f, const clf_view *scores, bool is_
     return spec;
 }
 
-/* `rows` rows from `first` on. */
+/* Selects in `rows` rows from `first` on. */
 static clf_status run_rows(clf_context *context, const family *f, const clf_top_k_args *args, int64_t first, int64_t rows)
 {
     const clf_view *scores = args->scores;
@@ -114,7 +114,7 @@ static int group_size(const clf_context *context)
     return context->device.caps.max_work_group_size < GROUP_WG ? GROUP_MIN_WG : GROUP_WG;
 }
 
-/* Places for the best: a power of two, twice the work-group so that not every step sorts. */
+/* Room for the best candidates: a power of two of at least k and twice the work-group, so that not every step sorts. */
 static int group_half(const clf_context *context, int k)
 {
     int half = 2 * group_size(context);

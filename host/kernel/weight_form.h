@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forms of constant weights (the table: gemm_forms.c), and packing into them. The rows of the engine table say which forms they read. */
+/* Forms of constant weights (their table is in gemm_forms.c), and packing into them. The engine table says which forms an engine reads. */
 #ifndef CLFI_KERNEL_WEIGHT_FORM_H
 #define CLFI_KERNEL_WEIGHT_FORM_H
 
@@ -25,8 +25,8 @@ typedef struct clf_gemm_weight {
     int64_t panel; /* rows of the weight, columns of the result, that lie side by side */
     clf_buffer *buffer;
     int64_t offset, row_stride;     /* element of (n = 0, k = 0); ROWS, COLUMNS, BLOCKS: between rows of the form */
-    clf_buffer *bias;               /* f32, n values rounded up to a panel with zeros; NULL: none */
-    struct clf_gemm_weight *second; /* the same in another form, without bias, where memory allowed it; NULL: none. Owned */
+    clf_buffer *bias;               /* f32, n values, then zeros (clfi_gemm_padded_bias); NULL: none */
+    struct clf_gemm_weight *second; /* the weight in another form, without bias; NULL: none. Owned */
 } clf_gemm_weight;
 
 /* One form. */
@@ -34,9 +34,10 @@ typedef struct clf_gemm_form_info {
     const char *name;
     bool is_quantised;
     bool is_stored;             /* a weight is used where it lies, if it is one part with rows that are contiguous */
-    int most_panel;             /* the widest panel: rows that padding adds are fewer */
+    int most_panel;             /* width of the widest panel; padding adds fewer rows than that */
     const char *tile_parameter; /* the parameter of an engine's tile on which the layout depends; NULL: none */
-    /* Sets panel and row_stride of a weight of n x k and its type. False: it is too large, or the form is not for its type. */
+    /* Sets panel and row_stride of a weight whose n, k and type are set. *out_bytes: its size. False: it is too large, or the form does not
+     * take its type. */
     bool (*lay)(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes);
     /* Enqueues the packing of a part [N,K] as rows first .. first + N. */
     clf_status (*pack)(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
@@ -50,9 +51,9 @@ const clf_gemm_form_info *clfi_gemm_form_info(clf_gemm_form form);
 typedef struct clf_gemm_traits {
     unsigned reads;       /* CLFI_GEMM_READS of each form */
     clf_gemm_form form;   /* into which it packs a weight once, at load */
-    clf_gemm_form second; /* into which beside that where half of the device's memory stays free; it reads this one where it is there */
-    int64_t most_rows;    /* made for products of so few rows; beyond them it can, but should not be used. 0: any number */
-    bool reads_floats;    /* B of another storage type is converted in every product: it can, but should not be used */
+    clf_gemm_form second; /* a further form, packed if half of the device's memory stays free, and then preferred for reading; 0: none */
+    int64_t most_rows;    /* the engine is made for at most this many rows; it can compute more, but should not. 0: any number */
+    bool reads_floats;    /* made for a B of f32; any other type is converted in every product, so the engine should not be used for it */
 } clf_gemm_traits;
 
 /* Whether an engine reads such a weight; NULL: whether it multiplies two operands. */
@@ -61,16 +62,16 @@ bool clfi_gemm_takes_weight(const clf_gemm_traits *traits, const clf_gemm_weight
 /* The weight in the form in which an engine reads it; NULL where there is no weight. */
 const clf_gemm_weight *clfi_gemm_weight_for(const clf_gemm_traits *traits, const clf_gemm_weight *weight);
 
-/* Weights [N_i, K] side by side in an engine's form, or forms, for its kernels of that tile; contract of clfi_linear_create. The caller
+/* Packs weights [N_i, K] one below the other into an engine's form, or forms, for its kernels of that tile (clfi_linear_create). The caller
  * clears *out. */
 clf_status clfi_gemm_pack_weight(clf_context *context, const clf_gemm_traits *traits, const clf_tile *tile, int parts,
                                  const clf_view *weights, const clf_view *biases, clf_gemm_weight *out);
 
-/* Copies the rows of a weight that still lie in `lent`. On failure the weight stays as it was. */
+/* Copies a weight that still uses the buffer `lent` into its own buffer. On failure the weight stays as it was. */
 clf_status clfi_gemm_weight_own(clf_context *context, clf_gemm_weight *weight, const clf_buffer *lent);
 void clfi_gemm_weight_clear(clf_gemm_weight *weight);
 
-/* Rows of a weight like `weight` in a form that one allocation holds: clfi_rows_per_block. */
+/* *out: how many of the `rows` rows of a weight one allocation holds in the form (clfi_rows_per_block). */
 clf_status clfi_gemm_rows_per_block(const clf_context *context, clf_gemm_form form, const clf_view *weight, int64_t rows, int64_t *out);
 
 #endif

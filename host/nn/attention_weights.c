@@ -5,8 +5,7 @@
 #include "base/alloc.h"
 #include "op/dense_attention.h"
 
-/* A matrix for each query head, [H,M,N], with the heads of a key head's group along an axis of their own: [G,H/G,M,N]. Of keys, [G,M,N],
- * each serves its whole group. */
+/* Views query heads [H,M,N] as [G,H/G,M,N]: the heads that share a key head lie along one axis. Key heads [G,M,N] repeat along it. */
 static clf_view by_key_head(const clf_view *heads, int64_t key_heads, int64_t group)
 {
     const bool is_of_keys = heads->dim[0] == key_heads;
@@ -36,7 +35,7 @@ clf_status clfi_source_weights(clf_context *context, float scale, const clf_view
     return grouped_weights(context, scale, q, k, &masks, weights);
 }
 
-/* The stack's bias as a matrix [H,T,T], a temporary of the arena. */
+/* Expands the stack's bias to a matrix [H,T,T], a temporary of the arena. Waits for the device. */
 static clf_status spread_bias(clf_context *context, const clf_view *bias, int64_t tokens, clf_view *out)
 {
     const int64_t heads = bias->dim[0], columns = bias->dim[1], reach = columns / 2;
@@ -59,7 +58,7 @@ done:
     return st;
 }
 
-/* 1 where a window leaves a key, [T,T] seen as [H,T,T]; a temporary of the arena. */
+/* A mask [H,T,T] that is 1 for the keys inside the window, the same for all heads; a temporary of the arena. */
 static clf_status spread_window(clf_context *context, int64_t window, int64_t heads, int64_t tokens, clf_view *out)
 {
     uint8_t *keep;

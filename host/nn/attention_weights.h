@@ -5,9 +5,9 @@
 
 #include "nn/layer.h"
 
-/* weights[h,i,j] = softmax over j of a layer's scores, with its window and its bias; causal: over j <= i. q [H,T,D], k [G,T,D] of one
- * sequence, turned and normalised already, weights [H,T,T] f32, dense. Synchronous where the layer has a window or a bias, else
- * enqueued. */
+/* weights[h,i,j] = softmax over j of a layer's scores, with its window and its bias; is_causal: over j <= i. q [H,T,D] and k [G,T,D] hold
+ * one sequence, after the norms of heads and the rotary encoding. weights [H,T,T] f32, dense. Synchronous if the layer has a window or a
+ * bias, else enqueued. */
 clf_status clfi_attention_weights(clf_context *context, const clf_stack *stack, int64_t layer, const clf_view *q, const clf_view *k,
                                   bool is_causal, const clf_view *weights);
 

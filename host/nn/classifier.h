@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classification heads: token vectors of a sequence are pooled to one vector, and that becomes logits. */
+/* Classification heads: pool the token vectors of each sequence to one vector and map it to logits. */
 #ifndef CLFI_NN_CLASSIFIER_H
 #define CLFI_NN_CLASSIFIER_H
 

@@ -69,7 +69,7 @@ void clfi_decoder_memory_release(clf_decoder_memory *memory)
     *memory = (clf_decoder_memory){.buffer = NULL};
 }
 
-/* A whole prefix, with the layer whose weights are wanted, of one of its two attentions. */
+/* A whole prefix, and where the attention weights of `layer` go; one of the two outputs is NULL. */
 typedef struct prefix_pass {
     const clf_decoder_memory *memory;
     const clf_attention_batch *target, *source;

@@ -4,7 +4,7 @@
 
 #include "nn/dense_observe.h"
 
-/* A view of heads in rows as [N,H,length,D]: head_stride and row_stride between heads and between the layout's rows. */
+/* Views the heads of all rows as [N,H,length,D]. head_stride and row_stride: elements between heads, and between rows in layout order. */
 static clf_view four_axes(const clf_dense_batch *batch, const clf_view *view, int64_t heads, int64_t length, int64_t size,
                           int64_t head_stride, int64_t row_stride)
 {
@@ -18,7 +18,7 @@ static clf_view four_axes(const clf_dense_batch *batch, const clf_view *view, in
                                  is_batch_first ? row_stride : batch->batch * row_stride, 1}};
 }
 
-/* q, k, v [H,N*L,D] and out [N*L,H,D], rows in the layout's order. */
+/* q [H,N*L,D], k and v [G,N*keys,D], out [N*L,H,D], rows in layout order. */
 static clf_status attend_rows(clf_context *context, const clf_stack *stack, const clf_dense_batch *batch, bool is_source, int64_t layer,
                               int64_t keys, const clf_view *q, const clf_view *k, const clf_view *v, const clf_view *out)
 {
@@ -30,7 +30,7 @@ static clf_status attend_rows(clf_context *context, const clf_stack *stack, cons
     const clf_view out4 = four_axes(batch, out, q->dim[0], batch->length, v->dim[2], out->stride[1], out->stride[0]);
     clf_dense_attention attention = {.q = &q4, .k = &k4, .v = &v4, .out = &out4, .masks = masks, .scale = scale};
     const clf_view *weights = clfi_dense_observe(batch, layer, is_source, &attention);
-    if (attention.dropout != 0.0f || attention.score) /* in steps anyway: they leave the weights behind */
+    if (attention.dropout != 0.0f || attention.score) /* such attention runs in steps, which write the weights too */
         attention.weights = weights;
     CLF_TRY(clfi_dense_attend(context, &attention));
     if (!weights || attention.weights)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes of stacks over dense batches [N,L,C] or [L,N,C]: those of the public Transformer. */
+/* Runs stacks over dense batches [N,L,C] or [L,N,C] for the public Transformer. */
 #ifndef CLFI_NN_DENSE_H
 #define CLFI_NN_DENSE_H
 
@@ -9,13 +9,13 @@
 
 typedef struct clf_dense_batch {
     clf_layout layout;
-    int64_t batch, length; /* N, and L of the rows that run */
+    int64_t batch, length; /* N and L of x */
     const clf_dense_masks *self;
-    const clf_decoder_memory *memory; /* of decoders: projected rows in the same layout */
+    const clf_decoder_memory *memory; /* decoders: projected rows of the memory, in the same layout */
     int64_t memory_length;            /* S */
     const clf_dense_masks *source;
     const clf_transformer_params *params; /* checked; NULL: none */
-    bool is_decoder;                      /* for their sake */
+    bool is_decoder;                      /* selects the outputs and seeds of `params` */
 } clf_dense_batch;
 
 /* x [N*L,C] f32 dense, rows in the layout's order, in place. Enqueued. */

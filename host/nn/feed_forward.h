@@ -16,8 +16,8 @@ typedef struct clf_feed_forward {
 } clf_feed_forward;
 
 /* y = W2 h + b2 + residual, h = f(W1 x + b1), gated: h = f(W1 x + b1) * (Wg x + bg), element by element.
- * x [T,C], residual [T,C] or NULL, y [T,C], which is neither; f32, rows evenly spaced. Temporary memory: T x F floats, gated twice that.
- * Enqueued. */
+ * x [T,C], residual [T,C] or NULL, y [T,C], which overlaps neither; f32, rows evenly spaced. Temporary memory: T x F floats, or twice that
+ * with a gate, and that of the linear layers. Enqueued. */
 clf_status clfi_feed_forward_run(clf_context *context, const clf_feed_forward *network, const clf_view *x, const clf_view *residual,
                                  const clf_view *y);
 

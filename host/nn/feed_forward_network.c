@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The feed-forward network as an object of its own. */
+/* Implements the public clf_feed_forward_network (clformer/transformer.h). */
 #include "base/alloc.h"
 #include "clformer/transformer.h"
 #include "kernel/combine.h"

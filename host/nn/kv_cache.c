@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of the cache of keys and values. */
+/* Allocates, grows and fills the cache of keys and values. */
 #include "nn/kv_cache.h"
 
 #include "base/alloc.h"
 #include "kernel/kv_cache.h"
 
-/* Elements of a token's keys and values of a head. */
+/* Elements of one token's key and value in one head. */
 static int64_t row_elements(const clf_kv_cache *cache)
 {
     return 2 * clfi_kv_row(cache->dtype, cache->size);
@@ -56,7 +56,7 @@ static clf_status move_rows(const clf_kv_cache *cache, const clf_kv_layer *layer
     return CLF_OK;
 }
 
-/* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
+/* Grows layer by layer, so a failure leaves a valid cache in which some layers are larger. */
 static clf_status grow(clf_kv_cache *cache, int64_t capacity)
 {
     for (int64_t i = 0; i < cache->layer_count; i++) {

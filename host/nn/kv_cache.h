@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache of the keys and values of decoded tokens: one row per token, in the order of decoding, for every layer. Which rows belong to which
- * sequence is a table of the caller's, so that sequences share prefixes without a row ever being moved. */
+/* Cache of the keys and values of decoded tokens, with one row per token in every layer. The caller keeps a table of the rows of each
+ * sequence, so sequences can share prefixes without copies. */
 #ifndef CLFI_NN_KV_CACHE_H
 #define CLFI_NN_KV_CACHE_H
 
 #include "nn/layer.h"
 
-/* Memory of a layer: [G][capacity][2][clfi_kv_row] (kernel/kv_cache.h), so that what a head reads lies in one piece. */
+/* Memory of a layer: [G][capacity][2][clfi_kv_row] (kernel/kv_cache.h). The keys and values of one head are contiguous. */
 typedef struct clf_kv_layer {
     clf_buffer *buffer;
     int64_t capacity; /* rows */
@@ -14,25 +14,25 @@ typedef struct clf_kv_layer {
 
 typedef struct clf_kv_cache {
     clf_context *context; /* borrowed: the buffers keep it alive */
-    int64_t heads, size;  /* heads: of keys, G */
+    int64_t heads, size;  /* key heads (G) and head size (D) */
     int64_t rows;         /* in use so far */
     int64_t capacity;     /* rows that every layer has memory for */
     clf_dtype dtype;      /* f32, f16, or u8: q8_0 */
     clf_kv_layer *layers;
     int64_t layer_count;
-    uint64_t moves; /* of layers to other memory */
+    uint64_t moves; /* how often a layer got new memory */
 } clf_kv_cache;
 
-/* An empty cache for the stack's layers, of f32, f16, or u8 where the head size is a multiple of 32. Release with clfi_kv_cache_clear (a
- * zeroed struct is accepted). */
+/* Makes an empty cache with memory for `capacity` rows. dtype: f32, f16, or u8 if the head size is a multiple of 32. Release it with
+ * clfi_kv_cache_clear, which accepts a zeroed struct. OUT_OF_MEMORY. */
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_dtype dtype, int64_t capacity, clf_kv_cache *cache);
 void clfi_kv_cache_clear(clf_kv_cache *cache);
 
-/* `count` more rows: rows-count .. rows-1 afterwards. Grows the memory where it is too small, by half if there is that much; old rows
- * stay. */
+/* Adds `count` rows, afterwards rows-count .. rows-1. If the memory is too small, it grows to at least 1.5 times its size, or to what is
+ * needed if that fails. Old rows stay. UNSUPPORTED: 2^31 rows or more. OUT_OF_MEMORY, DEVICE. */
 clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count);
 
-/* Memory for so many rows in all; rows that are there stay. */
+/* Makes room for `rows` rows in all. Old rows stay. OUT_OF_MEMORY, DEVICE. */
 clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows);
 
 /* Writes zeros to all memory of a cache that has no rows yet. */

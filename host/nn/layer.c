@@ -126,7 +126,7 @@ float clfi_stack_scale(const clf_stack_config *config, int64_t layer)
     return config->divides_by_depth ? scale / (float)(layer + 1) : scale;
 }
 
-/* One layer at work. */
+/* The run of one layer. */
 typedef struct layer_run {
     clf_context *context;
     const clf_stack *stack;
@@ -148,7 +148,7 @@ static clf_status norm(const layer_run *run, const clf_norm *n, const clf_view *
     return clfi_rms_norm(run->context, x, NULL, &n->gamma, 1, config->norm_eps, y);
 }
 
-/* Queries and keys of heads, neighbours in one projection, in place: normalised, then turned by their positions. */
+/* Applies the norms of heads and then the rotary encoding, in place. q and k are neighbours in one projection. */
 static clf_status prepare_heads(const layer_run *run, const clf_view *q, const clf_view *k)
 {
     const clf_view *turns = run->attention == &run->stack->config.local ? &run->stack->local_turns : &run->stack->turns;
@@ -165,7 +165,7 @@ static clf_status prepare_heads(const layer_run *run, const clf_view *q, const c
     return clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, &both);
 }
 
-/* The part of a head-major [H + 2G, T, D] projection that holds `heads` of queries, keys or values from head `first` on. */
+/* Heads first .. first + heads of a projection [H + 2G, T, D]. */
 static clf_view heads_of(const clf_view *projection, int64_t first, int64_t heads)
 {
     clf_view view = *projection;
@@ -174,7 +174,7 @@ static clf_view heads_of(const clf_view *projection, int64_t first, int64_t head
     return view;
 }
 
-/* Room for a projection written head by head, which is what attention reads fastest, and for the mixed values. */
+/* Allocates a projection [heads, T, D], the layout that attention reads fastest, and the attention's result [T, H, D]. */
 static clf_status attention_room(const layer_run *run, int64_t tokens, int64_t projected_heads, clf_view *projection, clf_view *mixed)
 {
     const int64_t heads = run->attention->heads, size = run->attention->head_size;
@@ -243,12 +243,12 @@ static clf_status feed_forward_block(const layer_run *run, const clf_view *input
     return clfi_feed_forward_run(run->context, &network, input, x, sum);
 }
 
-/* The current rows: sums alternate between two buffers. */
+/* The current rows x; `other` receives the next sum, then the two change places. */
 typedef struct layer_rows {
     clf_view x, other, normed;
 } layer_rows;
 
-/* The sum is in r->other: it becomes the rows. */
+/* Makes the sum in r->other the current rows. */
 static void swap(layer_rows *r)
 {
     const clf_view sum = r->other;
@@ -256,7 +256,7 @@ static void swap(layer_rows *r)
     r->x = sum;
 }
 
-/* r->other = r->x + f(input); f(input) is visited in between where the visitor wants that. */
+/* r->other = r->x + f(input). A visitor with has_results visits f(input) before the addition. */
 static clf_status add_block(const layer_run *run, residual_block block, clf_layer_point point, const clf_view *input, const layer_rows *r)
 {
     if (!run->visitor || !run->visitor->has_results)
@@ -325,7 +325,7 @@ clf_status clfi_stack_forward_visited(clf_context *context, const clf_stack *sta
     if (stack->final_norm.gamma.buffer)
         CLF_GOTO(norm(&run, &stack->final_norm, &r.x, x));
     else if (r.x.buffer != x->buffer || r.x.offset != x->offset)
-        CLF_GOTO(clfi_activation(context, CLF_ACTIVATION_NONE, &r.x, x)); /* an odd number of blocks ended in the other place */
+        CLF_GOTO(clfi_activation(context, CLF_ACTIVATION_NONE, &r.x, x)); /* an odd number of blocks ended in the other buffer */
 done:
     clfi_arena_release(context, mark);
     return st;

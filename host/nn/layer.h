@@ -13,7 +13,7 @@ typedef struct clf_attention_shape {
     int64_t heads, key_heads; /* H, G */
     int64_t head_size;        /* D; H D need not be the width */
     float scale;              /* of the scores; 0: 1/sqrt(D) */
-    bool is_causal;           /* query i uses keys j <= i of its sequence; for stacks that run without a pass of their own rules */
+    bool is_causal;           /* query i uses keys j <= i of its sequence; read by encoder passes and for buckets of distances */
     int32_t window;           /* above 0: only keys with |i - j| < window; 0: all */
     float soft_cap;           /* above 0: scores s become cap tanh(s / cap); only where keys are cached */
     clf_rotary rotary;        /* rotary encoding of queries and keys; base 0: none */
@@ -38,19 +38,19 @@ enum { CLFI_STACK_MOST_LAYERS = 4096 };
 typedef struct clf_stack_config {
     int64_t layers;                /* L; 0: no stack */
     int64_t width, hidden_width;   /* C, F */
-    clf_attention_shape attention; /* of each layer, unless it is local; source attention is the same without the rest */
+    clf_attention_shape attention; /* of layers that are not local; source attention uses only its heads, head size and scale */
     clf_attention_shape local;     /* of local layers */
     uint64_t local_layers[CLFI_STACK_MOST_LAYERS / 64]; /* which layers are local, a bit each: clfi_stack_set_local */
     bool divides_by_depth;                              /* scores of layer i are divided by i + 1 */
     clf_distance_buckets buckets;
-    bool has_query_key_norm; /* queries and keys of each head are normalised before they are turned */
+    bool has_query_key_norm; /* queries and keys of each head are normalised before the rotary encoding */
     clf_activation activation;
     bool is_gated; /* h = f(W1 x + b1) * (Wg x + bg) in place of f(W1 x + b1) */
     clf_norm_kind norm;
     clf_norm_place place;
     float norm_eps;
-    bool lacks_first_norm; /* layer 0 has no norm before its attention: the embedding's serves (ModernBERT) */
-    bool has_final_norm;   /* after the last layer */
+    bool lacks_first_norm; /* layer 0 has no norm before its attention, because the embedding has one (ModernBERT) */
+    bool has_final_norm;   /* a norm follows the last layer */
     bool has_source;       /* layers attend to a memory between self-attention and feed-forward network */
 } clf_stack_config;
 
@@ -59,8 +59,8 @@ typedef struct clf_norm {
     clf_view gamma, beta;
 } clf_norm;
 
-/* Weights of a layer; the linears belong to the stack. A norm whose gamma is absent does nothing: ModernBERT's first layer has such a
- * one. */
+/* Weights of a layer; the linears belong to the stack. A norm before a block is left out if its gamma is absent, as in ModernBERT's first
+ * layer. */
 typedef struct clf_layer {
     clf_linear *qkv;           /* [(H + 2G) D, C]: query, key and value projections side by side */
     clf_linear *output;        /* [C, H D] */
@@ -77,21 +77,21 @@ typedef struct clf_layer {
 
 typedef struct clf_stack {
     clf_stack_config config;
-    int64_t layer_count;         /* those that run: config.layers, or fewer of a stack that was cut */
+    int64_t layer_count;         /* layers that run: config.layers, or fewer after clfi_stack_up_to */
     clf_norm final_norm;         /* gamma.buffer NULL: none */
     clf_view turns, local_turns; /* tables of clfi_rotary_table for either shape; buffer NULL: none */
     clf_view distance_bias;      /* [H, 2R + 1] as clf_attention_args has it; buffer NULL: none */
     clf_layer *layers;           /* owned, with their linears */
 } clf_stack;
 
-/* Allocates the configuration's empty layers; the caller fills them. INVALID_ARGUMENT: sizes that contradict each other ("E_SHAPE:
- * ..."). */
+/* Allocates the configuration's empty layers; the caller fills them. INVALID_ARGUMENT ("E_SHAPE: ..."): more layers than
+ * CLFI_STACK_MOST_LAYERS, or sizes that contradict each other. OUT_OF_MEMORY. */
 clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack);
-void clfi_stack_clear(clf_stack *stack);
+void clfi_stack_clear(clf_stack *stack); /* frees the layers and their linears */
 
-/* Says that layer i, 0 <= i < CLFI_STACK_MOST_LAYERS, is local. */
+/* Marks a layer, 0 <= layer < CLFI_STACK_MOST_LAYERS, as local. */
 void clfi_stack_set_local(clf_stack_config *config, int64_t layer);
-int64_t clfi_stack_local_count(const clf_stack_config *config); /* among its layers */
+int64_t clfi_stack_local_count(const clf_stack_config *config); /* local layers below config->layers */
 
 /* Shape of a layer's attention. */
 const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer);
@@ -99,10 +99,10 @@ const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, 
 /* The bias of a stack's scores; NULL: none. */
 const clf_view *clfi_stack_bias(const clf_stack *stack);
 
-/* UNSUPPORTED, with the pass's name, where the layer has a window or a bias that the pass knows nothing of. */
+/* UNSUPPORTED: the layer has a window or a bias. For passes that support neither; `pass` names them in the message ("a dense batch"). */
 clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const char *pass);
 
-/* The bucket of keys `distance` places after the query (negative: before it). */
+/* The bucket of keys `distance` positions after the query (negative: before it). */
 int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal, int64_t distance);
 
 /* Scale of a layer's scores. */
@@ -114,11 +114,11 @@ struct clf_layer_pass {
     /* q [H,T,D], k, v [G,T,D]: this layer's projections of the rows. */
     clf_status (*self)(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                        const clf_view *k, const clf_view *v, const clf_view *out);
-    /* q [H,T,D]; keys and values of the memory are the pass's. NULL where the stack has no source attention. */
+    /* q [H,T,D]. The pass itself has the keys and values of the memory. NULL if the stack has no source attention. */
     clf_status (*source)(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                          const clf_view *out);
     const void *user;
-    const clf_view *positions; /* i32 [T]: position of each row in its sequence; NULL where no layer has a rotary encoding */
+    const clf_view *positions; /* i32 [T]: position of each row in its sequence; NULL if no layer has a rotary encoding */
 };
 
 /* Points of a layer at which an observer can read, and change, values while it runs. */
@@ -134,19 +134,20 @@ typedef enum clf_layer_point {
 typedef struct clf_layer_visitor {
     clf_status (*visit)(clf_context *context, const void *user, int64_t layer, clf_layer_point point, const clf_view *rows);
     const void *user;
-    bool has_results; /* results are visited: they are added to x in a step of their own */
+    bool has_results; /* whether results are visited; adding them to x is then a separate step */
 } clf_layer_visitor;
 
 /* Runs every layer in place on x [T,C] f32, dense, then final_norm. Pre-norm: x += SelfAttention(N1 x); x += SourceAttention(N2 x); x +=
- * FFN(N3 x). Post-norm: x = N1(x + SelfAttention(x)), and so on. Temporary memory: T x (2C + max((2H + 2G) D, F)) floats of the context's
- * arena, with the norms first C more, gated F more. Enqueued. */
+ * FFN(N3 x). Post-norm: x = N1(x + SelfAttention(x)), and so on. Temporary memory in the context's arena, in floats: T C, T C more unless
+ * post-norm, and the larger of T (2H + 2G) D and T F (gated: up to 2 T F). Linear layers add their own. Enqueued. */
 clf_status clfi_stack_forward(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, const clf_view *x);
 
-/* The same with a visitor; NULL: none. */
+/* clfi_stack_forward with a visitor; NULL: none. */
 clf_status clfi_stack_forward_visited(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass,
                                       const clf_layer_visitor *visitor, const clf_view *x);
 
-/* *out: the layers up to `layer`, borrowed. INVALID_ARGUMENT: `name` ("encoder") has no such layer. */
+/* *out: a stack of layers 0..layer that borrows the memory of `stack`. INVALID_ARGUMENT: no such layer; `name` ("encoder") is for the
+ * message. */
 clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t layer, clf_stack *out);
 
 #endif

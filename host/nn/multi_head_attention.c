@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Multi-head attention in both layouts: projections, attention, output projection. */
+/* Implements the public multi-head attention (clformer/attention.h) in both layouts: projections, attention, output projection. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -16,8 +16,8 @@ struct clf_multi_head_attention {
     clf_linear *q, *k, *v, *o; /* o NULL: no output projection */
 };
 
-/* One call. Projected operands are kept so that a head's rows are evenly spaced: head by head for batch-first inputs, row by row for
- * sequence-first ones; view4 is [N,H,rows,columns] in either. */
+/* One call. Projections are stored head by head for batch-first inputs and row by row for sequence-first ones, so that a head's rows are
+ * evenly spaced. q4, k4, v4 and context4 view them as [N,H,rows,columns] in both cases. */
 typedef struct mha_job {
     const clf_multi_head_attention *attention;
     const clf_multi_head_attention_params *params;
@@ -169,7 +169,7 @@ static clf_view rows_of(const clf_view *x)
     return rows;
 }
 
-/* Memory for the heads of `length` rows per batch, of `width` columns: *flat is what a linear layer writes, *four the same as
+/* Allocates heads of `length` rows per batch and `width` columns. *flat: the view that a linear layer writes; *four: the same memory as
  * [N,H,length,width]. */
 static clf_status make_heads(clf_context *context, const mha_job *j, int64_t length, int64_t width, clf_view *flat, clf_view *four)
 {
@@ -196,8 +196,8 @@ static clf_status project(clf_context *context, const mha_job *j, const clf_line
     return clfi_view_count(&flat) ? clfi_linear_run(context, linear, &rows, CLF_ACTIVATION_NONE, NULL, &flat) : CLF_OK;
 }
 
-/* The contexts of all heads side by side: rows as in the inputs, columns h*dv.. of head h. Without an output projection that is the
- * output. */
+/* Prepares the contexts of all heads side by side: rows as in the inputs, head h in columns h*dv and on. Without an output projection this
+ * is the output itself. */
 static clf_status make_context(clf_context *context, mha_job *j)
 {
     const int64_t heads = j->attention->heads, dv = j->attention->dv;

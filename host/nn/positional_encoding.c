@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinusoidal positional encoding. */
+/* Computes the sinusoidal positional encoding. */
 #include "nn/positional_encoding.h"
 
 #include <math.h>

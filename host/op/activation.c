@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and checks activations, and the public function. */
+/* Parses names of activations, checks operands, and implements the public functions. */
 #include "op/activation.h"
 
 #include <string.h>

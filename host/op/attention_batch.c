@@ -45,8 +45,8 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Wide tiles read keys less often. They pay where there are enough queries to fill them and enough registers to hold them: those of a
- * work-group, or the vector registers of a CPU, which engines that share keys do without. */
+/* Wide tiles read keys less often, but need enough queries to fill them and enough registers to hold them: those of a work-group for
+ * engines that share keys, else the vector registers of a CPU. */
 static clf_status choose_tile(const clf_context *context, int32_t max_queries, int32_t *out)
 {
     const clf_device_caps *caps = &context->device.caps;

@@ -6,7 +6,7 @@
 #include "kernel/attention_keep.h"
 
 /* *out: i32 [...,ceil(Q/32),K] for scores of the shape [...,Q,K] (dim[0..rank)), a temporary of the arena; bit i of word (t,j) is set where
- * query 32t + i may use key j. What does not depend on an axis is stored once and repeated through a stride of 0. Enqueued. */
+ * query 32t + i may use key j. An axis that no mask depends on is stored once and repeated through a stride of 0. Enqueued. */
 clf_status clfi_attention_keep(clf_context *context, const clf_keep_masks *masks, int rank, const int64_t *dim, clf_view *out);
 
 #endif

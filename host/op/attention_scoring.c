@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clf_attention: scoring functions with one call, as dense attention of one head. A bilinear score is the dot product of projected queries;
- * additive and distance scores are made by kernels of their own. */
+/* Implements clf_attention, attention with one of several scoring functions, as dense attention of one head. A bilinear score is a dot
+ * product with projected queries. Additive and distance scores have their own kernels. */
 #include "clformer/attention.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static clf_status expect(const char *what, const clf_view *view, int64_t d0, int
     return CLF_OK;
 }
 
-/* The weights of the additive score. h is what two of the three agree on, so that a message names the third. */
+/* Binds the weights of the additive score. h is the size that two of the three weights agree on, so a message names the third. */
 static clf_status bind_additive(clf_context *context, scoring *s)
 {
     char found[CLFI_SHAPE_TEXT_BYTES];
@@ -69,7 +69,7 @@ static clf_status bind_additive(clf_context *context, scoring *s)
     return CLF_OK;
 }
 
-/* The weights that a score needs, and no others. */
+/* Binds the weights that the score needs and refuses others. */
 static clf_status bind_score(clf_context *context, scoring *s)
 {
     const clf_attention_params *p = s->params;
@@ -156,7 +156,7 @@ static clf_status project(clf_context *context, const clf_view *a, const clf_vie
     return clfi_gemm(context, &args);
 }
 
-/* [B,rows,n] as [B,1,rows,n], the one head of each batch as far from the next as the batches are. */
+/* Views [B,rows,n] as [B,1,rows,n]; the axis of the single head has the stride of the batches. */
 static clf_view with_head(const clf_view *three)
 {
     return (clf_view){.buffer = three->buffer,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of operands that several ops make. */
+/* Checks operands for several ops. */
 #include "op/check.h"
 
 #include <stdio.h>

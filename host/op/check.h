@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of operands that several ops make. A code, `op` and `what` open the message: "E_SHAPE: layer_norm: gamma is ...". */
+/* Checks of operands for several ops. All fail with INVALID_ARGUMENT. A code, `op` and `what` open the message: "E_SHAPE: layer_norm: gamma
+ * is ...". */
 #ifndef CLFI_OP_CHECK_H
 #define CLFI_OP_CHECK_H
 
@@ -13,10 +14,10 @@ clf_status clfi_check_same_shape(const char *op, const char *what, const clf_vie
 /* Elements of the last axis lie next to each other. */
 clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view *view);
 
-/* No two elements lie at one place: an output's. */
+/* For outputs: no axis of more than one element has a stride of 0. */
 clf_status clfi_check_writable(const char *op, const char *what, const clf_view *view);
 
-/* Public operands: `out` is the view of a tensor of this context. Optional ones may be NULL and then give NULL. */
+/* Public operands: the tensor belongs to this context, *out is its view. An optional tensor may be NULL; *out is then NULL. */
 clf_status clfi_check_tensor(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out);
 clf_status clfi_check_optional(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor,
                                const clf_view **out);

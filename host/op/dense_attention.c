@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention over dense batches: fused where nothing asks for the scores, else scores, masked softmax and context. */
+/* Computes attention over dense batches: fused if nothing needs the scores, else as scores, masked softmax and context. */
 #include "op/dense_attention.h"
 
 #include "op/activation.h"
@@ -7,7 +7,7 @@
 #include "op/attention_steps.h"
 #include "op/masked_softmax.h"
 
-/* The general mask as multi-head attention takes it in that layout. */
+/* The form that multi-head attention requires of the general mask in that layout. */
 static const clf_mask_form *form_of(clf_layout layout, const clf_tensor *mask)
 {
     static const clf_mask_form four = {"mask", CLF_U8, 4, {0, 1, 2, 3}, CLFI_MASK_REPEATS};
@@ -48,7 +48,7 @@ static bool is_masked(const clf_dense_masks *masks)
     return masks->is_causal || masks->mask.buffer || masks->padding.buffer || masks->attention.buffer || masks->lengths.buffer;
 }
 
-/* All masks of the attention as bits; not the bias. */
+/* Packs all masks of the attention, without the bias, into bits. */
 static clf_status pack_masks(clf_context *context, const clf_dense_attention *a, bool is_causal, clf_view *keep)
 {
     const clf_dense_masks *masks = a->masks;
@@ -57,7 +57,7 @@ static clf_status pack_masks(clf_context *context, const clf_dense_attention *a,
     return clfi_attention_keep(context, &all, 4, (int64_t[]){a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]}, keep);
 }
 
-/* The caller's score function, with the views as tensors of the call. */
+/* Calls the caller's score function with the views as tensors. */
 static clf_status change_scores(clf_context *context, const clf_dense_attention *a, const clf_view *scores)
 {
     clf_tensor *q = NULL, *k = NULL, *s = NULL;
@@ -80,7 +80,7 @@ done:
     return st;
 }
 
-/* Scores, then their softmax, in the same place. */
+/* Writes the scores to `weights`, then their softmax in place. */
 static clf_status make_weights(clf_context *context, const clf_dense_attention *a, const clf_view *weights)
 {
     const clf_dense_masks *masks = a->masks;
@@ -103,7 +103,8 @@ static clf_status make_weights(clf_context *context, const clf_dense_attention *
     return clfi_softmax(context, &softmax);
 }
 
-/* Weights that are asked for in another order are made in a dense temporary like those that are not, so that asking changes no bit. */
+/* Weights are always computed in a dense array, also if the caller wants them in another layout or not at all. So the result has the same
+ * bits in each of these cases. */
 static clf_status attend_in_steps(clf_context *context, const clf_dense_attention *a)
 {
     const clf_arena_mark mark = clfi_arena_top(context);
@@ -154,7 +155,8 @@ static bool has_unit_columns(const clf_view *four)
     return four->dim[3] <= 1 || four->stride[3] == 1;
 }
 
-/* Whether the masks mask whole keys only. Such masks are read as they are if the sequences' rows follow each other; others become bits. */
+/* Whether the masks mask only whole keys, and kernels can read them as they are, because the sequences' rows follow each other. Other masks
+ * become bits. */
 static bool masks_keys_only(const clf_dense_attention *a)
 {
     const clf_dense_masks *masks = a->masks;
@@ -179,7 +181,7 @@ static bool can_fuse(const clf_dense_attention *a)
            a->k->dim[3] > 0 && has_form(a, has_unit_columns) && (has_form(a, is_packed) || has_form(a, is_merged));
 }
 
-/* [heads, rows, columns]: rows of all sequences, or with the heads of all sequences as those of one. */
+/* Views [N,H,rows,columns] as [H, all rows, columns], or as one sequence with the heads of all: [N H, rows, columns]. */
 static clf_view three_axes(const clf_view *four, bool is_by_sequence)
 {
     const int64_t heads = is_by_sequence ? four->dim[1] : four->dim[0] * four->dim[1],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public einsum: checks, plans, and their text. */
+/* Implements the public einsum: checks, plans, runs and texts of plans. */
 #include "op/einsum.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static clf_status parse_tensors(clf_context *context, const char *equation, cons
     return clfi_einsum_parse(equation, shapes, count, out);
 }
 
-/* Element types, and an output of the form's shape that can be written. */
+/* Checks element types, and that the output has the form's shape and can be written. */
 static clf_status check_tensors(clf_context *context, const clf_einsum_form *form, const clf_tensor *const *operands, const clf_tensor *out)
 {
     if (!out || clfi_tensor_context(out) != context)
@@ -159,7 +159,7 @@ clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan
     return run_tensors(context, plan, operands, out);
 }
 
-/* "gemm packed", or the kind of step where no matrix engine runs it or none is known. */
+/* Appends "gemm packed", or only the kind of step if it is not a matrix product or there is no context. */
 static clf_status name_engine(void *user, const clf_einsum_lowering *lowering, clf_str *out)
 {
     clf_context *context = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A lowered pair as arguments of the matrix engines. */
+/* Turns a lowered pair into arguments of the matrix engines. */
 #include "op/einsum_lower.h"
 
 _Static_assert((int)CLFI_EINSUM_MAX_BATCH <= (int)CLFI_GEMM_MAX_BATCH, "every lowered product is one call");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops of an einsum step: one per label, sorted for memory order, neighbours fused where every term's strides continue each other. */
+/* Makes the loops of an einsum step: one per label, sorted by memory order, and joined if the strides of every term continue each other. */
 #include <string.h>
 
 #include "op/einsum_lower.h"
@@ -43,7 +43,7 @@ void clfi_einsum_step_access(const clf_einsum_plan *plan, const clf_einsum_strid
         clfi_einsum_step_strides(plan, index, out->stride[step->input_count]);
 }
 
-/* The outer of two loops has the larger stride in the result (kept) or over all inputs together (summed). */
+/* Key by which loops are sorted, outermost first: the stride in the result (kept loops), or the sum of the inputs' strides (summed). */
 static int64_t reach(const clf_einsum_dim *dim, int first, int last)
 {
     int64_t total = 0;

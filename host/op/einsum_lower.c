@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k. The kept
- * labels that only one factor has form m and n, and the rest are batches. A dense copy of a term can help if k does not fuse, or if what is
- * left for m and n is too thin. The candidates are compared by a coarse model of a device's time. */
+/* Lowers einsum steps. A pair is a matrix product of its operands in place if the summed labels fuse into one k. The kept labels that only
+ * one factor has form m and n, and the rest are batches. A dense copy of a term can help if k does not fuse, or if what is left for m and n
+ * is too thin. The candidates are compared by a coarse model of a device's time. */
 #include "op/einsum_lower.h"
 
 #include <math.h>
@@ -36,7 +36,8 @@ static void swap_factors(clf_einsum_dim *dim)
     dim->stride[1] = a;
 }
 
-/* The loops of a pair as matrix product; false when k is not one stride or too many batches remain. *thin: free labels became batches. */
+/* Turns the loops of a pair into a matrix product. False: k is not one loop, or there are too many batches. *thin: free labels became
+ * batches. */
 static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool *thin)
 {
     const clf_einsum_dim one = {.size = 1};

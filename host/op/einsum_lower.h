@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering of one einsum step: from labels and strides to loops, and from the loops of a pair to a strided-batched matrix product. No
- * device. */
+/* Lowers one einsum step from labels and strides to loops, and the loops of a pair to a batched matrix product. Needs no device. */
 #ifndef CLFI_OP_EINSUM_LOWER_H
 #define CLFI_OP_EINSUM_LOWER_H
 
@@ -21,7 +20,7 @@ typedef struct clf_einsum_strides {
     int64_t output[CLFI_EINSUM_MAX_LABELS];
 } clf_einsum_strides;
 
-/* Those of dense row-major tensors. */
+/* Strides of dense row-major tensors. */
 void clfi_einsum_dense_strides(const clf_einsum_form *form, clf_einsum_strides *out);
 
 /* The strides of step `index`; intermediates are dense in the plan's layout, the last step writes the result. */
@@ -41,8 +40,8 @@ typedef enum clf_einsum_kind {
     CLFI_EINSUM_COPY,    /* one input, nothing summed: a permutation, a diagonal, or a plain copy */
     CLFI_EINSUM_REDUCE,  /* one input, summed */
     CLFI_EINSUM_PRODUCT, /* several inputs, nothing summed */
-    CLFI_EINSUM_GEMM,    /* a pair as matrix product */
-    CLFI_EINSUM_CONTRACT /* anything: nest of loops */
+    CLFI_EINSUM_GEMM,    /* a pair as a matrix product */
+    CLFI_EINSUM_CONTRACT /* anything else: a nest of loops */
 } clf_einsum_kind;
 
 typedef struct clf_einsum_lowering {
@@ -61,22 +60,22 @@ typedef struct clf_einsum_lowered {
     clf_einsum_lowering lowering;
 } clf_einsum_lowered;
 
-/* Step `index` of the plan for these strides of the whole einsum: the plan's own lowering where it was made for the same strides, else
- * *room, which it fills. */
+/* The lowering of step `index` for these strides of the whole einsum. It is the plan's own one if that was made for the same strides, else
+ * room->lowering. room->access is filled in either case. */
 const clf_einsum_lowering *clfi_einsum_lower_step(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index,
                                                   clf_einsum_lowered *room);
 
-/* plan->dense: every step lowered for dense operands, so that runs on these need not do it. OUT_OF_MEMORY. */
+/* Sets plan->dense to the lowering of every step for dense operands, so that runs with such operands lower nothing. OUT_OF_MEMORY. */
 clf_status clfi_einsum_lower_dense(clf_einsum_plan *plan);
 
 /* "copy", "reduce", "product", "gemm", "contract" */
 const char *clfi_einsum_kind_name(clf_einsum_kind kind);
 
-/* Loops of an access, neighbours joined wherever all strides allow it. */
+/* Makes the loops of an access and joins neighbours if all strides allow it. */
 void clfi_einsum_loops_make(const clf_einsum_access *access, const int64_t *size, clf_einsum_loops *out);
 
 /* Chooses the form of a step. copy_limit: no dense copy may hold more elements. A pair whose labels fuse into one m, n and k is a matrix
- * product on its operands as they lie. Otherwise copies, extra batches and plain loops are weighed by a coarse model of their time. */
+ * product on its operands in place. Otherwise copies, extra batches and plain loops are compared by a coarse model of their time. */
 void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, double copy_limit, clf_einsum_lowering *out);
 
 /* Arguments of the matrix engines for a lowered pair: memory of the step's first input, second input and result. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum equations: one scan that finds every syntax error in reading order, then the checks against the operands' shapes. */
+/* Parses einsum equations: one scan finds syntax errors in reading order, then the terms are checked against the operands' shapes. */
 #include "op/einsum_parse.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #define REFUSE_AS(status, id, ...) CLF_FAIL(status, "E_" #id ": " __VA_ARGS__)
 #define REFUSE(id, ...) REFUSE_AS(CLF_INVALID_ARGUMENT, id, __VA_ARGS__)
 
-/* One side of a comma, or the output, as written: [start, end) and whether it holds an ellipsis. */
+/* One term or the output, as written: bytes [start, end) of the equation, its letters, and whether it has an ellipsis. */
 typedef struct term_text {
     size_t start, end;
     size_t letters;
@@ -47,7 +47,7 @@ char *clfi_einsum_label_text(const clf_einsum_form *form, int label, char text[C
     return text;
 }
 
-/* Ends the current term at `end` and files it. */
+/* Ends the current term at `end` and stores it. */
 static void close_term(scan *s, const term_text *term, size_t end)
 {
     term_text done = *term;
@@ -194,7 +194,7 @@ static clf_status explicit_output(clf_einsum_form *form, const scan *s)
     return CLF_OK;
 }
 
-/* Joins one occurrence of a label with what earlier operands gave: 1 stretches to anything, everything else must agree. */
+/* Joins the size of one occurrence of a label with that of earlier ones: 1 stretches to any size, all other sizes must agree. */
 static bool join_size(clf_einsum_form *form, int label, int64_t dim)
 {
     if (dim == 1 || form->size[label] == dim)

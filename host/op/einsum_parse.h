@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum equations: grammar, checks against operand shapes, and the normalised form that planning starts from. No device. */
+/* Parses einsum equations, checks them against operand shapes, and gives the normalised form that planning starts from. Needs no device. */
 #ifndef CLFI_OP_EINSUM_PARSE_H
 #define CLFI_OP_EINSUM_PARSE_H
 
@@ -36,11 +36,11 @@ typedef struct clf_einsum_form {
 /* Parses `equation` for `count` operands. Order of checks: characters from left to right, operand count, ranks, output labels, then sizes
  * operand by operand (diagonal, labels, ellipsis). The reason begins with a code that says which rule is broken, "E_SIZE: operand 1 label
  * 'j' is 4, expected 3". INVALID_ARGUMENT:
- *   E_ARGUMENT            a NULL pointer or an impossible count
- *   E_CHAR                a character that no equation has
+ *   E_ARGUMENT            a NULL pointer, or a negative rank or size
+ *   E_CHAR                a character that equations cannot have, or a comma in the output
  *   E_ELLIPSIS_SYNTAX     dots that are not "...", or a second ellipsis
  *   E_ARROW               "-" or ">" that do not form the only "->"
- *   E_OPERAND_COUNT       terms and operands differ in number
+ *   E_OPERAND_COUNT       terms and operands differ in number, or there are no operands
  *   E_RANK                a term's labels do not fit the operand's rank
  *   E_OUTPUT_UNKNOWN      an output label that no operand has
  *   E_OUTPUT_REPEAT       an output label twice

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contraction order by dynamic programming over subsets of terms, and greedily for many terms. A subset's result has the same labels
+/* Finds contraction orders by dynamic programming over subsets of terms, and greedily for many terms. A subset's result has the same labels
  * however it was contracted: those that the output or the other terms still need. So the cheapest tree of a subset is the cheapest split
  * into two subsets' cheapest trees. There are 3^n splits in all. Greedy follows Smith and Gray, "opt_einsum - A Python package for
  * optimizing contraction order for einsum-like expressions", JOSS 2018. Equal label sets come first. Then come pairs that share a summed
@@ -20,11 +20,11 @@ double clfi_einsum_step_cost(clf_label_set all, clf_label_set kept, int terms, c
 /* One subset of the terms. */
 typedef struct subset {
     clf_label_set all;  /* labels of its terms */
-    clf_label_set kept; /* labels of its result; of a single term: all of them */
+    clf_label_set kept; /* labels of its result; for a single term, all labels */
     double elements;    /* of the result */
-    double cost;        /* cheapest tree; INFINITY while none is known */
-    double held;        /* all intermediates of that tree together */
-    unsigned left;      /* that tree's split */
+    double cost;        /* of the cheapest tree; INFINITY while none is known */
+    double held;        /* elements of all intermediates of the cheapest tree */
+    unsigned left;      /* left part of the cheapest tree's split */
 } subset;
 
 static void try_splits(subset *sets, unsigned whole, const int64_t *size)
@@ -33,7 +33,7 @@ static void try_splits(subset *sets, unsigned whole, const int64_t *size)
     const unsigned lowest = whole & (0u - whole);
     for (unsigned right = (whole - 1) & whole; right; right = (right - 1) & whole) {
         if (right & lowest)
-            continue; /* the mirror image comes elsewhere */
+            continue; /* the mirrored split is tried instead */
         const subset *a = &sets[whole ^ right], *b = &sets[right];
         const double below = a->cost + b->cost;
         if (!(below <= s->cost) || isinf(below))
@@ -144,7 +144,7 @@ static bool merge_equal(tensor_pool *p, clf_einsum_path *out)
     return false;
 }
 
-/* The pair that frees most: with a shared summable label, or (outer) the one with the smallest result. */
+/* Merges the pair with a shared summable label that frees most memory, or (outer) any pair with the smallest result. */
 static bool merge_best(tensor_pool *p, bool outer, clf_einsum_path *out)
 {
     int best_i = -1, best_j = -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Contraction order: which terms of an einsum are multiplied together, in which sequence. Pure; no device. */
+/* Finds the contraction order of an einsum: which terms are multiplied together, and in which sequence. Needs no device. */
 #ifndef CLFI_OP_EINSUM_PATH_H
 #define CLFI_OP_EINSUM_PATH_H
 
 #include "base/status.h"
 #include "op/einsum_labels.h"
 
-enum { CLFI_EINSUM_EXACT_TERMS = 12 }; /* up to here the order is the cheapest one; 3^12 splits take some milliseconds */
+enum { CLFI_EINSUM_EXACT_TERMS = 12 }; /* up to this many terms the order is the cheapest one; 3^12 splits take some milliseconds */
 
 typedef struct clf_einsum_merge {
     int count; /* 2, or more for the last merge when the memory limit leaves no pair */
@@ -26,7 +26,7 @@ double clfi_einsum_step_cost(clf_label_set all, clf_label_set kept, int terms, c
 /* Finds an order for `count` >= 1 terms given by their label sets (no size-0 or size-1 label in them). Inputs of a merge are term numbers,
  * or count + i for the result of merge i. Up to CLFI_EINSUM_EXACT_TERMS terms the total cost is the least over all pairwise trees that keep
  * every intermediate at `limit` elements or less (INFINITY: no limit), ties going to smaller intermediates. With more terms, or where no
- * such tree exists, the order is greedy. All terms that are left when no pair fits the limit are then merged at once. */
+ * such tree exists, the order is greedy. All terms that are left when no pair fits the limit are then merged at once. OUT_OF_MEMORY. */
 clf_status clfi_einsum_path_find(const clf_label_set *term, int count, clf_label_set output, const int64_t *size, double limit,
                                  clf_einsum_path *out);
 

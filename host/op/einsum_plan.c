@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum plans: canonical terms, own sums, contraction order, and intermediate layouts that suit the step that reads them. */
+/* Makes einsum plans: canonical terms, own sums, contraction order, and layouts of intermediates that suit the step that reads them. */
 #include "op/einsum_plan.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static clf_einsum_step *add_step(clf_einsum_plan *plan, const uint8_t *input, in
     return step;
 }
 
-/* Sums the labels that only one term has. term_number[k]: the operand, or the step that summed it. */
+/* Adds steps that sum the labels that only one term has. term_number[k]: the operand, or the step that summed it. */
 static void add_own_sums(clf_einsum_plan *plan, clf_label_set output, clf_label_set *term, uint8_t *term_number)
 {
     const int count = plan->form.operand_count;
@@ -126,7 +126,7 @@ static void place(clf_einsum_step *step, clf_label_set *placed, clf_label_set wa
         }
 }
 
-/* Axis order of a term as far as it is known: operands are taken as row-major. */
+/* Axis order of a term; operands are taken to be row-major. Returns the rank. */
 static int known_order(const clf_einsum_plan *plan, int number, uint8_t *out)
 {
     const int count = plan->form.operand_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum plans: the canonical terms of a parsed equation, the contraction order, and the layout of every intermediate. No device.
+/* Einsum plans: the canonical terms of a parsed equation, the contraction order, and the layout of every intermediate. Needs no device.
  *
  * Terms are made canonical in this order. A label repeated in one operand becomes one axis whose stride is the sum of its axes' strides.
  * Axes of size 1 are dropped. Labels that occur in one term only and not in the output are summed in a step of their own. Size-1 output
@@ -18,12 +18,12 @@ enum { CLFI_EINSUM_MAX_STEPS = 2 * CLF_EINSUM_MAX_OPERANDS };
 typedef struct clf_einsum_step {
     int input_count;                              /* 1: own sum or copy; 2: pair; more: all at once */
     uint8_t input[CLF_EINSUM_MAX_OPERANDS];      /* operand k, or operand_count + i for the result of step i */
-    clf_label_set labels;                         /* of its inputs */
-    clf_label_set kept;                           /* of its result */
-    int rank;                                     /* of its result, without size-1 axes */
+    clf_label_set labels;                         /* of the inputs */
+    clf_label_set kept;                           /* of the result */
+    int rank;                                     /* of the result, without size-1 axes */
     uint8_t order[CLFI_EINSUM_MAX_LABELS];        /* the result's axes from outermost to innermost */
     double cost;                                  /* additions and multiplications (einsum_path.h) */
-    double elements;                              /* of its result */
+    double elements;                              /* of the result */
 } clf_einsum_step;
 
 struct clf_einsum_plan {
@@ -38,8 +38,8 @@ struct clf_einsum_plan {
     struct clf_einsum_lowered *dense; /* [step_count], owned: lowered for dense operands; NULL: lowered at each run */
 };
 
-/* Plans form. UNSUPPORTED, E_LIMIT: `memory_limit` is 0 or below CLF_EINSUM_MAX_INPUT. A limit that no pair satisfies gives a last
- * step that merges all remaining terms at once. */
+/* Makes the plan of a form. A limit that no pair satisfies gives a last step that merges all remaining terms at once. UNSUPPORTED
+ * ("E_LIMIT: ..."): `memory_limit` is 0 or below CLF_EINSUM_MAX_INPUT. OUT_OF_MEMORY. */
 clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_limit, clf_einsum_plan *out);
 
 /* Element stride of operand k for each label, from the stride of each axis (diagonals summed, size-1 axes dropped). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An einsum plan as text. Intermediates are shown by their labels in memory order; size-1 axes are left out, as everywhere in a plan. */
+/* Prints an einsum plan. Intermediates are shown by their labels in memory order, without axes of size 1, which plans do not have. */
 #include "op/einsum_print.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static clf_status append_header(const clf_einsum_plan *plan, clf_str *out)
     return clfi_str_append_char(out, '\n');
 }
 
-/* Positions in the list of terms that are left: a step's inputs leave it, its result joins at the end. An own sum is a one-element step. */
+/* Prints positions in the list of remaining terms: a step removes its inputs and appends its result. An own sum is a one-element step. */
 static clf_status append_path(const clf_einsum_plan *plan, clf_str *out)
 {
     int list[CLF_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS], count = plan->form.operand_count;

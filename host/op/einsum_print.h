@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* An einsum plan as text, for people. */
+/* Prints an einsum plan as text for users. */
 #ifndef CLFI_OP_EINSUM_PRINT_H
 #define CLFI_OP_EINSUM_PRINT_H
 
 #include "base/str.h"
 #include "op/einsum_lower.h"
 
-/* Names what runs a lowered step, for example "gemm packed". */
+/* Appends the name of what runs a lowered step, for example "gemm packed". */
 typedef clf_status (*clf_einsum_engine_name)(void *user, const clf_einsum_lowering *lowering, clf_str *out);
 
 /* Appends the plan's equation, operands, path (positions, as NumPy and opt_einsum write it) and cost, and one line per step. A line says

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Running einsum plans: each step is lowered for the operands' actual strides and enqueued as a matrix product or as loops. */
+/* Runs einsum plans: each step is lowered for the operands' actual strides and enqueued as a matrix product or as loops. */
 #include <string.h>
 
 #include "op/einsum.h"
 #include "op/einsum_lower.h"
 #include "op/gemm.h"
 
-/* Everything one run shares between its steps. */
+/* The data that the steps of one run share. */
 typedef struct einsum_run {
     clf_context *context;
     const clf_einsum_plan *plan;
@@ -28,7 +28,7 @@ static clf_status scratch(clf_context *context, int64_t elements, clf_einsum_mem
     return CLF_OK;
 }
 
-/* Elements of `labels` from one layout to another. */
+/* Copies the elements of `labels` from one layout to another. */
 static clf_status copy(const einsum_run *run, clf_label_set labels, const clf_einsum_memory *from, const int64_t *from_stride,
                        const clf_einsum_memory *to, const int64_t *to_stride)
 {
@@ -48,7 +48,7 @@ static clf_status run_gemm(const einsum_run *run, const clf_einsum_access *acces
         if (lowering->copied[t])
             CLF_TRY(scratch(run->context, lowering->copy_elements[t], &term[t]));
     for (int t = 0; t < 2; t++) {
-        clf_label_set labels = labels_none(); /* stride 0 repeats an element: one copy serves */
+        clf_label_set labels = labels_none(); /* without labels of stride 0, along which elements repeat: one copy is enough */
         for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
             if (labels_has(access->labels, label) && access->stride[t][label])
                 labels_add(&labels, label);
@@ -78,7 +78,7 @@ static clf_status run_step(einsum_run *run, int index, const clf_einsum_memory *
     return st;
 }
 
-/* Zeros in every element of a view without zero sizes. */
+/* Writes zeros to every element of a view without zero sizes. */
 static clf_status write_zeros(clf_context *context, const clf_view *out)
 {
     clf_einsum_loops loops;
@@ -90,7 +90,7 @@ static clf_status write_zeros(clf_context *context, const clf_view *out)
     return clfi_einsum_loops(context, &loops, NULL, &memory);
 }
 
-/* Ranges of elements from the first to the last touched. */
+/* Whether the views' byte ranges, from the first to the last element, overlap. */
 static bool may_overlap(const clf_view *a, const clf_view *b)
 {
     if (a->buffer != b->buffer)
@@ -126,7 +126,7 @@ static clf_status run_steps(einsum_run *run, const clf_view *const *operands, co
     return CLF_OK;
 }
 
-/* The result into memory of its own, then to where it belongs: out shares memory with an operand. */
+/* For an out that shares memory with an operand: computes the result in temporary memory, then copies it to out. */
 static clf_status run_aside(einsum_run *run, const clf_view *const *operands, const clf_view *out)
 {
     clf_view aside;

@@ -43,7 +43,7 @@ static clf_status check_term(const clf_embedding_term *term, int k, const clf_vi
     return CLF_OK;
 }
 
-/* One launch for each way to take a block of every table. */
+/* Launches once for each combination of one block from every table. */
 static clf_status run_blocks(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
 {
     clf_embedding_term chosen[CLFI_EMBEDDING_TERMS];
@@ -71,7 +71,7 @@ static clf_status run_blocks(clf_context *context, const clf_embedding_term *ter
     return CLF_OK;
 }
 
-/* Quantised rows are a lookup of their own, to which the other tables' sum is added. */
+/* Looks up quantised rows in a launch of their own and adds the sum of the other tables. */
 static clf_status add_to_blocks(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
 {
     const clf_arena_mark mark = clfi_arena_top(context);
@@ -113,7 +113,7 @@ clf_status clfi_embedding_layer_norm(clf_context *context, const clf_embedding_t
     return clfi_layer_norm(context, y, NULL, gamma, beta, 1, eps, y);
 }
 
-/* 0 <= id < rows for every id. Reads them back. */
+/* Reads the ids back and checks 0 <= id < rows. */
 static clf_status check_ids(const clf_tensor *ids, int64_t rows, int k)
 {
     const size_t count = clf_tensor_count(ids);

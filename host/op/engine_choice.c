@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing an engine: the forced one, else the measured one, else the first row that suits, else the first that can. */
+/* Chooses an engine: the forced one, else the measured one, else the first row that suits the case, else the first that can run it. */
 #include <limits.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ clf_status clfi_engine_choice_text(const clf_engine *engine, const clf_tile *til
     return CLF_OK;
 }
 
-/* "name=value" inside `text`, which it cuts. */
+/* Sets a parameter from the text "name=value", which is modified. */
 static clf_status set_forced(const clf_engine *engine, char *text, clf_tile *tile)
 {
     char *equals = strchr(text, '=');
@@ -96,7 +96,7 @@ static clf_status forced_text(const clf_context *context, const char *op, char o
     return CLF_OK;
 }
 
-/* Names the whole tile: what is asked for may fit alone, but not with what the engine chooses for the rest. */
+/* Names the whole tile: the given values may fit alone, but not together with the engine's own choice for the other values. */
 static clf_status fail_tile(const clf_context *context, const clf_engine_table *table, const clf_engine_choice *choice)
 {
     const clf_tile whole = choice->engine->tiling->standard(context, &choice->tile);
@@ -149,7 +149,7 @@ const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *e
     return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe that its kernels need (see clformer devices --all)";
 }
 
-/* Rows of products read some forms of weights (kernel/weight_form.h). */
+/* Engines of products read only some forms of weights (kernel/weight_form.h). */
 static bool reads_weight(const clf_engine *engine, const void *args)
 {
     return !engine->gemm || clfi_gemm_takes_weight(engine->gemm, ((const clf_gemm_args *)args)->weight);
@@ -166,7 +166,7 @@ bool clfi_engine_pays(const clf_context *context, const clf_engine *engine)
     return !engine->pays || engine->pays(context);
 }
 
-/* The rates may have to be measured, so they are asked for last. */
+/* `pays` comes last, because it may have to measure rates. */
 static bool may_choose(const clf_context *context, const clf_engine *engine, const void *args)
 {
     return clfi_engine_is_able(context, engine, args) && clfi_engine_pays(context, engine);

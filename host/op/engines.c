@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of engines of every op. The first row that suits a case runs it, else the first that can.
+/* The tables of engines of every op. The first row that suits a case runs it, else the first that can run it.
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
  * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group
@@ -84,7 +84,7 @@ static bool tiles_on_gpu(const clf_context *context, const void *args)
            gemm->n >= 64 && gemm->k >= 32;
 }
 
-/* Three products of the unit take the place of one. */
+/* `matrix_split` computes three products on the unit in place of one. */
 static bool has_strong_unit(const clf_context *context)
 {
     enum { LEAST_RATIO = 4 };
@@ -92,9 +92,9 @@ static bool has_strong_unit(const clf_context *context)
     return rates.floats > 0 && rates.unit >= LEAST_RATIO * rates.floats;
 }
 
-/* Sharing a row between work-items pays where its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too few
- * to keep the device busy. On an H200 1,024 rows of 4,096 keys took 1.08 ms, shared 0.15 ms; 16,384 of 256 keys took 0.05 ms, shared 0.14
- * ms. */
+/* Sharing a row between work-items is faster if its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too
+ * few to keep the device busy. On an H200 1,024 rows of 4,096 keys took 1.08 ms, shared 0.15 ms; 16,384 of 256 keys took 0.05 ms, shared
+ * 0.14 ms. */
 static bool shared_rows_on_gpu(const clf_context *context, const void *args)
 {
     enum { ROWS_PER_UNIT = 64 };
@@ -102,7 +102,7 @@ static bool shared_rows_on_gpu(const clf_context *context, const void *args)
            (clfi_softmax_is_unit(args) || clfi_softmax_rows(args) < ROWS_PER_UNIT * (int64_t)context->device.caps.compute_units);
 }
 
-/* How engines take B: the forms that they read, and the one, or the two, into which they pack a weight. */
+/* How engines take B: the forms that they read, and the one or two forms into which they pack a weight. */
 #define READS(form) CLFI_GEMM_READS(form)
 static const clf_gemm_traits operands = {.reads = READS(NO_FORM), .form = CLFI_GEMM_ROWS};
 static const clf_gemm_traits rows = {.reads = READS(NO_FORM) | READS(ROWS), .form = CLFI_GEMM_ROWS};

@@ -15,13 +15,13 @@ typedef struct clf_engine {
     const char *name;
     clf_precision precision; /* that its products keep: a context that asks for that or less may use it, one that asks for more may not */
     bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
-    clf_probe probe; /* what has to come out right there before the row is used (runtime/probe.h): asked only when all else fits */
-    bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
-    bool (*pays)(const clf_context *context); /* whether it may be chosen without its name, by what was measured there; NULL: yes */
-    bool (*suits)(const clf_context *context, const void *args); /* the choice on devices that were not measured; NULL: all it supports */
+    clf_probe probe; /* test that the device must pass before the row is used (runtime/probe.h); runs after all other checks */
+    bool (*supports)(const clf_context *context, const void *args); /* whether the row can run this case; pure and cheap */
+    bool (*pays)(const clf_context *context); /* whether measured rates allow choosing a row that is not forced; NULL: yes */
+    bool (*suits)(const clf_context *context, const void *args); /* whether an untuned device prefers the row here; NULL: always */
     clf_status (*run)(clf_context *context, const void *args);   /* enqueues */
     const clf_tiling *tiling;                                    /* what its kernels can be built with; NULL: no choice */
-    const clf_gemm_traits *gemm;                                 /* rows of CLF_OP_GEMM: how they take a constant B */
+    const clf_gemm_traits *gemm;                                 /* rows of CLF_OP_GEMM: the forms of weights that they read and pack */
     bool shares_keys;     /* rows of CLF_OP_ATTENTION: work-items share keys, so that up to 64 queries to a tile pay */
     const char *accuracy; /* of rows that keep less than the highest precision: what was measured, for people */
 } clf_engine;
@@ -64,18 +64,18 @@ const clf_engine *clfi_engine_find(clf_op op, const char *name);
 /* Whether the row's kernels are made for such a device. */
 bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps);
 
-/* Whether the row keeps the context's precision and can run the case. */
+/* Whether the row keeps the context's precision, can run the case, is not left out, and the device passed its probe. */
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
 
-/* Whether tables and measured choices may name the row on this device. A forced one runs anyway. */
+/* Whether the row may be chosen on this device by the table or a measurement. A forced row runs anyway. */
 bool clfi_engine_pays(const clf_context *context, const clf_engine *engine);
 
 /* The reason, in words, why an engine takes no case on this context; NULL: none. */
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine);
 
 /* The row for this case and its tile. It is the forced one, else `measured` (NULL: nothing was measured) if that row pays and can run the
- * case. Else it is the first such row that suits, or the first of them. UNSUPPORTED: the forced row cannot run it, or no row can.
- * INVALID_ARGUMENT: no row has the forced name, or it has no such tile. */
+ * case. Else it is the first such row that suits, or the first of them. UNSUPPORTED: the forced row cannot run it, or no row can. Also the
+ * statuses of clfi_engine_forced. */
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
                               clf_engine_choice *out);
 

@@ -17,15 +17,15 @@
 
 enum { FEW_ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
 static const int64_t MOST_WEIGHTS = 1 << 24;
-static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* of all samples, of one */
+static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* time for all samples, and for one */
 
-/* One engine. */
+/* One of the two engines that are compared. */
 typedef struct contender {
     const clf_engine *engine;
     clf_gemm_weight weight;
     float *result;
-    size_t runs; /* of a sample */
-    double ns;   /* the least time of a run */
+    size_t runs; /* per sample */
+    double ns;   /* shortest time of a run */
     clf_status status;
 } contender;
 
@@ -35,8 +35,8 @@ typedef struct contest {
     float *x, *w; /* [m, k], [n, k] */
     clf_buffer *x_buffer, *w_buffer, *y_buffer;
     contender side[SIDES];
-    double sampled_ns; /* by both, what was built for them left out */
-    int pairs;         /* of samples in turns */
+    double sampled_ns; /* time of all samples of both sides, without the first runs, which build kernels */
+    int pairs;         /* samples that each side took in turn */
 } contest;
 
 static clf_status make_buffer(const contest *c, const float *values, size_t count, clf_buffer **out)
@@ -74,7 +74,7 @@ static void release(contest *c)
     free(c->w);
 }
 
-/* The product of a model: its rows dense, no bias. weight NULL: as the choice of an engine sees it before anything is packed. */
+/* The product as a model runs it: dense rows, no bias. */
 static clf_gemm_args args_of(const contest *c, const clf_gemm_weight *weight)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
@@ -113,14 +113,14 @@ static clf_status sample(contest *c, contender *side)
     return CLF_OK;
 }
 
-/* The first run builds kernels and its result is kept, the second says how many make a sample. */
+/* The first run builds the kernels, and its result is kept. The time of the second run decides how many runs make a sample. */
 static clf_status start(contest *c, contender *side)
 {
     static const clf_tile own = {{0}};
     const int64_t dim[2] = {c->n, c->k};
     const clf_view weight = clfi_view_dense(c->w_buffer, CLF_F32, 0, 2, dim);
     const size_t bytes = (size_t)(c->m * c->n) * sizeof *side->result;
-    memset(side->result, 0xff, bytes); /* NaN, so that a run that writes nothing is seen */
+    memset(side->result, 0xff, bytes); /* NaN, so that elements that are not written are found */
     CLF_TRY(clfi_buffer_write(c->y_buffer, 0, side->result, bytes));
     CLF_TRY(clfi_gemm_pack_weight(c->context, side->engine->gemm, &own, 1, &weight, NULL, &side->weight));
     CLF_TRY(run(c, side, 1));
@@ -132,7 +132,7 @@ static clf_status start(contest *c, contender *side)
     return CLF_OK;
 }
 
-/* Whether two float32 sums of k terms of one size differ by roundings alone. */
+/* Whether two float32 sums of k terms, of magnitudes up to `largest`, differ only by rounding. */
 static bool is_near(const contest *c, double a, double b, double largest)
 {
     return fabs(a - b) <= (double)(c->k + 2) * 0x1p-23 * largest;
@@ -146,11 +146,11 @@ static double largest_of(const contest *c, const contender *side)
     return largest;
 }
 
-/* In PLACES, spread so that they fall on every place in a tile, against double. */
+/* Compares PLACES elements, which fall on all positions within a tile, with sums in double precision. */
 static bool is_right(const contest *c, const contender *side)
 {
     const double largest = largest_of(c, side);
-    const int64_t spread = c->m / PLACES | 1; /* odd, so that all places in a tile have their turn */
+    const int64_t spread = c->m / PLACES | 1; /* odd, so that all positions within a tile occur */
     for (int64_t i = 0; i < PLACES; i++) {
         const int64_t row = i * spread % c->m, column = (i * 101 + c->n - 1) % c->n;
         double sum = 0;
@@ -171,7 +171,7 @@ static bool agree(const contest *c)
     return true;
 }
 
-/* On a slow device the first samples use up the time, and they decide. */
+/* On a slow device the samples of `start` use up the time, and they decide. */
 static clf_status time_both(contest *c)
 {
     for (; c->pairs < MOST_PAIRS && c->sampled_ns < BUDGET_NS; c->pairs++)
@@ -231,7 +231,7 @@ static int64_t columns_to_measure(int64_t n, int64_t k)
     return n;
 }
 
-/* At m rows: the rule is for n columns, of which a part stands for all of a large weight. */
+/* Measures with m rows and adds the rule for n columns. Of a large weight only a part of the columns is measured. */
 static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
 {
     contest c = {.context = context, .m = m, .n = n, .k = k};

@@ -5,14 +5,17 @@
 
 #include "runtime/context.h"
 
-/* To be called before a weight [n, k] of floats is packed. Its large products may go to CLBlast only because nothing near was measured.
- * Then both CLBlast and `tiled` run such a product. The choice becomes a rule of the context and of its file of tuned choices (op/tuned.h),
- * which later contexts read. Both run it with 256 rows, and where that does not fill the device, so that `tiled` has its small results
- * there, with the fewest rows that do: a rule each. Timing takes about a tenth of a second a rule, or on slow devices what three runs of
- * each take; kernels that have to be built come on top. Results are compared with each other and, in places, with double precision: a wrong
- * engine loses, and so does one that the driver refuses. A part of the columns stands for all of a weight larger than 2^24 elements. Does
- * nothing on CPUs, with a forced engine, in a rehearsal, and without a file of tuned choices (--no-tuned). Never fails: where nothing can
- * be decided, the log says why and the table's choice stays. */
+/* Call this before a weight [n, k] of floats is packed. It measures only if the table of engines would use CLBlast for the weight's large
+ * products, clformer tune measured no product near them, and there is no rule of a first use for them. Then CLBlast and `tiled` run such a
+ * product. The faster one becomes a rule of the context and of its file of tuned choices (op/tuned.h), which later contexts read.
+ *
+ * Both run the product with 256 rows. If that does not fill the device, a second rule is measured with the fewest rows that do. Timing
+ * takes about a tenth of a second per rule, on slow devices two or three runs of each engine, and building their kernels comes on top.
+ * Results are compared with each other and, at some elements, with double precision. An engine with wrong results loses, and so does one
+ * that fails. Of a weight with more than 2^24 elements only a part of the columns is measured.
+ *
+ * It does nothing on CPUs, with a forced engine, in a rehearsal, and without a file of tuned choices (--no-tuned). It never fails: if
+ * nothing can be decided, the log says why and the table's choice stays. */
 void clfi_first_use(clf_context *context, int64_t n, int64_t k);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix product: checks, the simplest equal form of the case, and the public entry. */
+/* Checks matrix products, brings them to a simple form, runs an engine, and implements the public clf_gemm. */
 #include "op/gemm.h"
 
 #include <limits.h>
@@ -117,7 +117,7 @@ static clf_status normalise_bias(clf_context *context, clf_gemm_args *args)
     return CLF_OK;
 }
 
-/* A weight in the form of an engine that was left out after the weight was packed has no other one. */
+/* If an engine was left out after a weight was packed for it, possibly no other engine reads the weight's form. */
 static clf_status choose(const clf_context *context, const clf_gemm_args *args, clf_engine_choice *out)
 {
     const clf_status st = clfi_gemm_choose(context, args, out);
@@ -148,7 +148,7 @@ static clf_status run(clf_context *context, clf_gemm_args *args)
 
 static void simplify(clf_gemm_args *args)
 {
-    /* Strides of dimensions of size 1 say nothing; 1 there lets the contiguous cases match. */
+    /* The stride of a dimension of size 1 has no meaning; 1 lets the contiguous cases match. */
     if (args->n == 1 && args->column_block == 0)
         args->c.column_stride = args->residual.column_stride = 1;
     join_batches(args);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of an engine for a matrix product, and of the form of constant weights. */
+/* Chooses an engine for a matrix product, and the form of constant weights. */
 #include "kernel/gemm_common.h"
 #include "op/gemm.h"
 #include "op/tuned.h"
@@ -20,7 +20,7 @@ static clf_status choose(const clf_context *context, clf_gemm_kind kind, const c
     const clf_engine_choice measured = rule ? (clf_engine_choice){rule->engine, rule->tile} : (clf_engine_choice){0};
     const bool serves = measured.engine && !is_outdone(context, rule, args) &&
                         (!measured.engine->gemm->reads_floats || clfi_gemm_b_operand(args).dtype == CLF_F32);
-    return clfi_engine_choose(context, CLF_OP_GEMM, args, serves ? &measured : NULL, out); /* floats were measured */
+    return clfi_engine_choose(context, CLF_OP_GEMM, args, serves ? &measured : NULL, out); /* rules are measured with a B of f32 */
 }
 
 clf_status clfi_gemm_choose(const clf_context *context, const clf_gemm_args *args, clf_engine_choice *out)
@@ -28,7 +28,7 @@ clf_status clfi_gemm_choose(const clf_context *context, const clf_gemm_args *arg
     return choose(context, clfi_gemm_kind_of(args), args, out);
 }
 
-/* Whether a weight in that form can be used with so many rows. */
+/* Whether some engine multiplies `rows` rows with a weight in that form. */
 static bool serves(const clf_context *context, clf_gemm_form form, const clf_gemm_args *typical, int64_t rows)
 {
     const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
@@ -68,7 +68,7 @@ clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t 
              context->device.info.name);
 }
 
-/* Whether the row itself multiplies so many rows with a quantised weight in its form. */
+/* Whether this engine multiplies `rows` rows with a quantised weight in its own form, and prefers to unless it is forced. */
 static bool takes_blocks(const clf_context *context, const clf_engine *engine, const clf_gemm_weight *weight, int64_t rows, bool is_forced)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;

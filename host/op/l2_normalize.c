@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* L2 normalisation of rows. */
+/* Normalises rows to an L2 norm of 1, inside the library and as a public function. */
 #include "clformer/ops.h"
 #include "op/check.h"
 #include "op/pooling.h"

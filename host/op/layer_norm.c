@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer normalisation. */
+/* Layer normalisation, inside the library and as a public function. */
 #include "op/layer_norm.h"
 
 #include "base/options.h"

@@ -17,7 +17,7 @@ enum { MOST_BYTES = 1 << 16, NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES };
 
 typedef struct left_out_state {
     bool is_read, has_graphs; /* has_graphs: the list has a line for launch graphs */
-    uint64_t told;            /* bits that the list has */
+    uint64_t told;            /* bits of the engines in the list */
     clf_str list;             /* "op=engine: reason\n" each */
 } left_out_state;
 
@@ -49,7 +49,7 @@ static bool has_file(const clf_context *context)
     return context->shared->cache && !context->kernel_dir;
 }
 
-/* Bound to device, driver and the text of every kernel, so that a mended kernel is tried again. */
+/* The key depends on device, driver and the text of every kernel, so that a repaired kernel is tried again. */
 static clf_status find_key(const clf_device_info *info, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
 {
     clf_str text = CLF_STR_INIT;
@@ -130,7 +130,7 @@ static clf_status read_list(clf_context *context, left_out_state *state)
     return CLF_OK;
 }
 
-/* "op=engine" for each engine that has been noted since, and their lines. */
+/* Appends a line to the list, and "op=engine" to `names`, for each engine in context->unbuilt that the list lacks. */
 static clf_status add_engines(const clf_context *context, left_out_state *state, clf_str *names)
 {
     for (size_t op = 0; op < CLF_OP_COUNT; op++)
@@ -177,7 +177,7 @@ static clf_status remember(const clf_context *context, const left_out_state *sta
     return clfi_cache_file_write(context->shared->cache, name, key, state->list.data, state->list.length);
 }
 
-/* NULL without memory. */
+/* The state with all engines that the file or context->unbuilt names. NULL: not enough memory. */
 static left_out_state *update(clf_context *context)
 {
     left_out_state *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layers: a packed weight, in pieces where one allocation does not hold it, and the product with it. */
+/* Linear layers: pack a weight, in pieces if one allocation cannot hold it, and multiply with it. */
 #include "op/linear.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct linear_piece {
 struct clf_linear {
     clf_context *context; /* borrowed: the weight's buffers keep it alive */
     int64_t n, k;
-    linear_piece *pieces; /* one, unless the device's largest allocation is smaller than the weight */
+    linear_piece *pieces; /* one, unless parts have different types or the device's largest allocation is smaller than the weight */
     size_t count, capacity;
 };
 
@@ -61,7 +61,7 @@ static clf_status add_piece(clf_context *context, const clf_engine_choice *choic
     return CLF_OK;
 }
 
-/* Every part in pieces of at most `most` rows. */
+/* Packs every part in pieces of at most `most` rows. */
 static clf_status add_pieces(clf_context *context, const clf_engine_choice *choice, int parts, const clf_view *weights,
                              const clf_view *biases, int64_t most, clf_linear *linear)
 {
@@ -102,7 +102,7 @@ static clf_status add_chosen(clf_context *context, int parts, const clf_view *we
                         : add_pieces(context, &choice, parts, weights, biases, most, linear);
 }
 
-/* Neighbouring parts of one type: as one piece where one allocation holds it. Once more where the kernels that pack turn out unusable. */
+/* Packs neighbouring parts of one type. Tries again with another engine if the kernels that pack turn out to be unusable. */
 static clf_status add_run(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear)
 {
     const size_t count = linear->count;
@@ -154,7 +154,7 @@ void clfi_linear_destroy(clf_linear *linear)
     free(linear);
 }
 
-/* The fixed part of a piece's product: the weight, and its bias. */
+/* The arguments of a piece's product that do not depend on x: the weight and its bias. */
 static clf_gemm_args args_of(const linear_piece *piece, int64_t rows)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
@@ -235,7 +235,7 @@ clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const
     return st;
 }
 
-/* Two matrices of one piece each, as one product. */
+/* The gated product of two layers of one piece each. */
 static clf_gemm_args gated_args(const clf_linear *linear, const clf_linear *gate, int64_t rows)
 {
     clf_gemm_args args = args_of(&linear->pieces[0], rows);
@@ -342,7 +342,7 @@ void clf_linear_destroy(clf_linear *linear)
     clfi_linear_destroy(linear);
 }
 
-/* All leading axes as one: [rows, columns]. */
+/* Joins all leading axes: [rows, columns]. */
 static clf_status as_matrix(const char *what, const clf_view *view, int64_t columns, clf_view *out)
 {
     char text[CLFI_SHAPE_TEXT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layers from weights and biases in blocks of rows. */
+/* Creates linear layers from weights in blocks of rows. */
 #include "base/alloc.h"
 #include "op/linear.h"
 
@@ -18,7 +18,7 @@ static clf_status add(cut_parts *cut, const clf_view *weight, const clf_view *bi
     return CLF_OK;
 }
 
-/* A bias is a vector and so in one block always. */
+/* A bias is a vector, so it is always one block. */
 static clf_status add_blocks(cut_parts *cut, const clf_row_blocks *weight, const clf_row_blocks *bias)
 {
     int64_t first = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks brought to the shape of the scores that they apply to. */
+/* Checks masks and brings them to the shape of the scores that they apply to. */
 #include "op/mask.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int axis_of(const clf_mask_form *form, int rank, int axis)
     return -1;
 }
 
-/* "[2,3]", with "or 1" behind sizes that may be repeated. */
+/* Writes "[2,3]", with "or 1" behind sizes that may be repeated. */
 static void expected_shape(const clf_mask_form *form, const clf_view *scores, char *out, size_t size)
 {
     int length = snprintf(out, size, "[");

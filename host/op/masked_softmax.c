@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the operands of masked softmax and brings masks to the shape of x. */
+/* Checks the operands of masked softmax, brings masks to the shape of x, and runs an engine. */
 #include "op/masked_softmax.h"
 
 #include "base/options.h"

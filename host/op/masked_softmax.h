@@ -7,8 +7,8 @@
 
 #define CLFI_SOFTMAX_ARGS_INIT {.axis = 0, .query_axis = -1, .scale = 1.0f}
 
-/* See clf_softmax; the arguments are checked by the caller except for overlap-free shapes. Engine table "softmax". Enqueued; allocates
- * nothing. */
+/* See clf_softmax. The caller has checked the arguments. Engine table "softmax". Enqueued; allocates nothing. UNSUPPORTED: no engine can
+ * run it. */
 clf_status clfi_softmax(clf_context *context, const clf_softmax_args *args);
 
 #endif

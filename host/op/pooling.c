@@ -41,7 +41,7 @@ clf_status clfi_pool_behind(clf_context *context, clf_pooling mode, const clf_vi
     return clfi_engine_run(context, CLF_OP_POOL, &args);
 }
 
-/* The offsets rise from 0 or more to T or less. Reads them back. */
+/* Reads the offsets back and checks that they never fall and lie in 0 .. T. */
 static clf_status check_offsets(const clf_tensor *offsets, int64_t tokens)
 {
     const size_t count = clf_tensor_count(offsets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Root-mean-square normalisation. */
+/* Root-mean-square normalisation, inside the library and as a public function. */
 #include "op/rms_norm.h"
 
 #include "base/options.h"

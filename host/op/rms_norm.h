@@ -7,7 +7,7 @@
 #include "tensor/view.h"
 
 /* s = x + residual; y = s / sqrt(mean(s^2) + eps) * gamma over the last `axes` axes together. Operands, aliasing, dtypes and statuses as
- * clfi_layer_norm. */
+ * for clfi_layer_norm. */
 clf_status clfi_rms_norm(clf_context *context, const clf_view *x, const clf_view *residual, const clf_view *gamma, int axes, float eps,
                          const clf_view *y);
 

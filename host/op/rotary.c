@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "kernel/rotary.h"
 
-/* The pair, not rounded, that makes `turns` turns within the trained positions. */
+/* Index, not rounded, of the pair that makes `turns` full turns within the trained positions. */
 static double pair_of(const clf_rotary *rotary, double turns)
 {
     const double pi = 3.14159265358979323846;
@@ -50,7 +50,7 @@ void clfi_rotary_frequencies(const clf_rotary *rotary, double *out)
     }
 }
 
-/* The coarse rows alone hold the magnitude: the kernel multiplies a fine one with a coarse one. */
+/* Only the coarse rows contain the magnitude, because the kernel multiplies a fine row with a coarse one. */
 static void fill(const double *frequencies, int64_t pairs, int64_t rows, double magnitude, float *turns)
 {
     for (int64_t row = 0; row < rows; row++) {

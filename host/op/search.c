@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Search: products of queries and blocks of rows, of which each query's best are merged into the best so far. */
+/* Implements the public search: multiplies queries with blocks of rows and merges each query's best rows into its best so far. */
 #include "clformer/search.h"
 
 #include <limits.h>
@@ -15,8 +15,8 @@
 
 enum {
     BLOCK_ROWS = 65536,
-    WORK_BYTES = 1 << 26,                /* of scores and keys of the queries that are compared with a block at once */
-    SCORE_BYTES = 4 + 2 * CLFI_KEY_BYTES /* of each score: itself, and its key before and after a merge */
+    WORK_BYTES = 1 << 26,                /* for scores and keys of the queries that are compared with a block at once */
+    SCORE_BYTES = 4 + 2 * CLFI_KEY_BYTES /* per score: the score, and its key before and after a step of sorting */
 };
 
 CLFI_OPTIONS(clf_search_params, CLF_SEARCH_PARAMS_INIT)
@@ -26,8 +26,8 @@ static const char op[] = "search";
 struct clf_search {
     clf_context *context; /* borrowed: the tensors keep it alive */
     clf_search_metric metric;
-    int64_t k, block_rows, rows, kept; /* kept: keys of each query so far */
-    clf_tensor *queries;               /* [Q,C], of cosines a copy of length 1 */
+    int64_t k, block_rows, rows, kept; /* rows: added so far; kept: keys per query so far, at most k */
+    clf_tensor *queries;               /* [Q,C]; for cosines a copy with rows of length 1 */
     clf_tensor *best[2];               /* [Q,k] keys as pairs of i32 */
     int current;                       /* which of the two has the best so far */
 };
@@ -61,7 +61,7 @@ static clf_status check_params(const clf_search_params *params, int64_t k)
     return CLF_OK;
 }
 
-/* Rows as they are compared: as they are, or of cosines divided by their lengths, in temporary memory. */
+/* *out: the rows themselves, or for cosines a temporary copy with rows of length 1. */
 static clf_status prepare(clf_context *context, clf_search_metric metric, const clf_view *rows, clf_view *out)
 {
     *out = *rows;
@@ -90,7 +90,7 @@ static clf_status temporary_keys(clf_context *context, int64_t rows, int64_t cou
     return CLF_OK;
 }
 
-/* The `count` best of each row of scores, of whose columns the first is row `base` of the search. */
+/* Selects the `count` best keys of each row of scores; column j of the scores is row base + j of the search. */
 static clf_status select_best(clf_context *context, const clf_view *scores, int64_t count, int64_t base, clf_key_rows *out)
 {
     if (count > CLFI_TOP_K_MAX) {
@@ -112,7 +112,7 @@ static clf_status select_best(clf_context *context, const clf_view *scores, int6
     return clfi_search_keys(context, &values, &columns, base, out);
 }
 
-/* Queries first to first + count and a block of rows, as prepared; their best go to the list that is not current. */
+/* Compares queries first .. first + count with a block of prepared rows. Their `kept` best keys go to the list that is not current. */
 static clf_status compare(const clf_search *s, int64_t first, int64_t count, const clf_view *rows, int64_t kept)
 {
     const clf_view queries = part_of(clfi_tensor_view(s->queries), first, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured choices of a context: read at the first choice, asked by the nearest measured product. */
+/* The measured choices of a context: reads them at the first choice and finds the rule of the nearest measured product. */
 #include "op/tuned.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 const char *const clfi_gemm_kind_names[CLF_GEMM_KIND_COUNT] = {"linear", "product", "interleaved"};
 
-enum { MOST_RULES = 1024 };   /* that a file grows to by first uses */
+enum { MOST_RULES = 1024 };   /* up to which first uses add rules to a file */
 static const double NEAR = 2; /* binary logarithm of the product of the factors between two products */
 
 clf_gemm_kind clfi_gemm_kind_of(const clf_gemm_args *args)
@@ -95,7 +95,7 @@ static clf_status read_once(const clf_context *context, const clf_tuning **out)
     return CLF_OK;
 }
 
-/* NULL: none. */
+/* The context's choices; NULL: none. */
 static const clf_tuning *tuning_of(const clf_context *context)
 {
     const clf_tuning *tuning = NULL;
@@ -121,7 +121,7 @@ bool clfi_tuning_is_open(const clf_context *context)
            (!tuning || tuning->count < MOST_RULES);
 }
 
-/* In the place of a rule of a first use for the same product. */
+/* Adds a rule; it replaces a rule of a first use for the same product. */
 static clf_status put_rule(clf_tuning *tuning, const clf_gemm_rule *rule)
 {
     clf_gemm_rule *rules;
@@ -217,7 +217,7 @@ const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind k
     const clf_tuning *tuning = tuning_of(context);
     const clf_gemm_rule *nearest = NULL;
     double least = NEAR;
-    int precision = -1; /* of the rules that count */
+    int precision = -1; /* of the rules that are used */
     if (!tuning || batch < 1 || m < 1 || n < 1 || k < 1)
         return NULL;
     for (size_t i = 0; i < tuning->count; i++)

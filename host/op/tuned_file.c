@@ -121,7 +121,7 @@ void clfi_tuned_file_unlock(int lock)
         close(lock);
 }
 
-/* How many of the entries from `first` on stay beside a new one of the device. */
+/* Number of entries from `first` on that are for this device with another driver or number of units. */
 static size_t count_kept(const json_t *entries, size_t first, const clf_device_info *device)
 {
     size_t count = 0;

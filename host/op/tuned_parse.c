@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Measured choices as JSON: the entry of one device, read with suspicion and written.
+/* Reads and writes measured choices as JSON, the entry of one device. Every value that is read is checked.
  *
  *     "gemm": [{"kind": "linear", "precision": "highest", "batch": 1, "m": 128, "n": 384, "k": 384,
  *               "engine": "packed", "tile": {"rows": 6}}, ...],
  *     "clblast": {"Xgemm": {"MWG": 64, ...}}
- * engine "default" is the choice of the table; "first_use": true marks what was measured when a model was first loaded. */
+ * engine "default" is the choice of the table; "first_use": true marks a rule that was measured when a model was first loaded. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
