@@ -292,7 +292,7 @@ clf_status clfi_einsum_loops(clf_context *context, const clf_einsum_loops *loops
     for (int t = 0; t <= loops->inputs; t++) {
         const clf_dtype dtype = t < loops->inputs ? in[t].dtype : out->dtype;
         if (!clfi_dtype_is_float(dtype))
-            CLF_FAIL(CLF_UNSUPPORTED, "einsum loops: %s", clf_dtype_name(dtype));
+            CLF_FAIL(CLF_UNSUPPORTED, "einsum loops: operand is %s, expected float32, float16 or bfloat16", clf_dtype_name(dtype));
     }
     clf_einsum_loops padded;
     const bool small = work_of(loops) <= SMALL_WORK;

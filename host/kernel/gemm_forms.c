@@ -117,7 +117,7 @@ static clf_status start(const clf_context *context, clf_gemm_form form, const cl
         if (__builtin_add_overflow(out->n, weights[i].dim[0], &out->n) || out->n > INT32_MAX)
             CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
         if (weights[i].blocks != out->blocks || (out->blocks != CLF_WEIGHT_F32) != forms[form].is_quantised)
-            CLF_FAIL(CLF_UNSUPPORTED, "linear: weight %d is of type %s, which is not that of weight 0, or none for weights in %s", i,
+            CLF_FAIL(CLF_UNSUPPORTED, "linear: weight %d has type %s: expected the type of weight 0, and one that form %s stores", i,
                      clfi_weight_type_info(weights[i].blocks)->name, forms[form].name);
     }
     if (!forms[form].lay(context, tile, out, out_bytes))

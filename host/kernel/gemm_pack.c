@@ -307,7 +307,7 @@ clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_view *fr
 clf_status clfi_gemm_pack_weight_columns(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
 {
     if (first != 0 || from->dim[0] != weight->n)
-        CLF_FAIL(CLF_INTERNAL, "linear: columns of a part of a weight");
+        CLF_FAIL(CLF_INTERNAL, "linear: form columns packs only whole weights");
     const pack_source source = {.buffer = from->buffer,
                                 .dtype = from->dtype,
                                 .rows = weight->k,

@@ -24,8 +24,8 @@ static clf_status create_linears(clf_context *context, const clf_tensor *w1, con
     CLF_TRY(create_linear(context, "w1", w1, b1, &made->in));
     CLF_TRY(create_linear(context, "w2", w2, b2, &made->out));
     if (clfi_linear_in_features(made->out) != clfi_linear_out_features(made->in))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward w2 is %s, expected [.,%lld]", clfi_shape_text(2, clf_tensor_dim(w2), shape),
-                 (long long)clfi_linear_out_features(made->in));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward w2 is %s, expected %lld columns",
+                 clfi_shape_text(2, clf_tensor_dim(w2), shape), (long long)clfi_linear_out_features(made->in));
     if (!wg)
         return CLF_OK;
     CLF_TRY(create_linear(context, "wg", wg, bg, &made->gate));

@@ -18,25 +18,28 @@ static clf_status check_attention(const clf_attention_shape *a)
                  (long long)a->heads, (long long)a->head_size, (long long)a->key_heads);
     if (a->window < 0 || a->rotary.dims < 0 || a->rotary.dims % 2 != 0 || a->rotary.dims > a->head_size ||
         (a->rotary.base != 0 && a->rotary.dims == 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "E_SHAPE: layers: window %d, %lld rotary elements of heads of %lld: expected an even number of elements", a->window,
-                 (long long)a->rotary.dims, (long long)a->head_size);
+        CLF_FAIL(
+            CLF_INVALID_ARGUMENT,
+            "E_SHAPE: layers: window %d, %lld rotary elements: expected a window of 0 or more and an even number of elements up to the "
+            "head size %lld",
+            a->window, (long long)a->rotary.dims, (long long)a->head_size);
     return CLF_OK;
 }
 
 clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack)
 {
     if (config->layers < 0 || config->layers > CLFI_STACK_MOST_LAYERS)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers: expected 1 or more", (long long)config->layers);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers: expected 0 to %d", (long long)config->layers, CLFI_STACK_MOST_LAYERS);
     if (config->width < 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld", (long long)config->width);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width is %lld, expected 1 or more", (long long)config->width);
     CLF_TRY(check_attention(&config->attention));
     if (clfi_stack_local_count(config) > 0)
         CLF_TRY(check_attention(&config->local));
     if (config->buckets.count != 0 && (config->buckets.count < 4 || config->buckets.count % 4 != 0 ||
                                        config->buckets.max_distance <= config->buckets.count || config->buckets.max_distance > 1 << 20))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: %lld buckets up to distance %lld", (long long)config->buckets.count,
-                 (long long)config->buckets.max_distance);
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "E_SHAPE: layers: %lld buckets up to distance %lld: expected a multiple of 4 and a larger distance, at most 2^20",
+                 (long long)config->buckets.count, (long long)config->buckets.max_distance);
     CLF_TRY(clfi_alloc((size_t)config->layers, sizeof *stack->layers, "layers", &stack->layers));
     stack->config = *config;
     stack->layer_count = config->layers;

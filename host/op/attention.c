@@ -62,7 +62,7 @@ static clf_status check(const clf_attention_args *args)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention bias: expected float32 [%lld, an odd number], found %s %s", (long long)q->dim[0],
                  clf_dtype_name(args->bias->dtype), clfi_shape_text(args->bias->rank, args->bias->dim, q_shape));
     if (args->window < 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: window %d", args->window);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: window is %d, expected 0 or more", args->window);
     if ((unsigned)args->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: policy %d for empty rows is unknown", (int)args->empty_rows);
     return CLF_OK;

@@ -89,7 +89,7 @@ static clf_status measure(clf_attention_batch *batch, int32_t sequences, const c
     for (int32_t s = 0; s < sequences; s++)
         tiles += ((size_t)spans[s].q_count + (size_t)tile - 1) / (size_t)tile;
     if (tiles > INT32_MAX / sizeof *batch->tiles)
-        CLF_FAIL(CLF_UNSUPPORTED, "attention: %zu tiles of queries", tiles);
+        CLF_FAIL(CLF_UNSUPPORTED, "attention: %zu tiles of queries are more than a batch holds", tiles);
     batch->max_keys = max_keys;
     batch->q_end = q_end;
     batch->k_end = k_end;

@@ -55,7 +55,8 @@ static clf_status check(const clf_cached_attention_args *args)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: %lld heads of queries, %lld of keys: expected a multiple",
                  (long long)q->dim[0], (long long)k->dim[0]);
     if (args->window < 0 || !(args->soft_cap >= 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: cached attention: window %d, soft cap %g", args->window, (double)args->soft_cap);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: cached attention: window %d, soft cap %g: expected 0 or more", args->window,
+                 (double)args->soft_cap);
     if (args->bias)
         CLF_TRY(check_bias(args->bias, q->dim[0]));
     CLF_TRY(check_table("rows", args->rows, 2, q->dim[1], args->keys));

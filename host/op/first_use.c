@@ -248,9 +248,10 @@ static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
     if (st != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     else if (rule.engine)
-        clfi_log(context, CLF_LOG_INFO, "first use: products of %lld x %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d turns",
-                 (long long)m, (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name,
-                 c.side[1].ns * 1e-6, rule.engine->name, c.pairs, MOST_PAIRS);
+        clfi_log(context, CLF_LOG_INFO,
+                 "first use: products of %lld x %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d samples of each", (long long)m,
+                 (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6,
+                 rule.engine->name, c.pairs, MOST_PAIRS);
     if (clf_context_finish(context) != CLF_OK) /* what was enqueued may use the buffers */
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     release(&c);

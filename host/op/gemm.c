@@ -32,8 +32,8 @@ static clf_status check(const clf_gemm_args *args)
     memcpy(sizes + 3, args->batch, (size_t)args->batch_rank * sizeof sizes[0]);
     for (int i = 0; i < 3 + args->batch_rank; i++)
         if (sizes[i] < 0 || sizes[i] > INT_MAX - 1024)
-            CLF_FAIL(sizes[i] < 0 ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "gemm: a size is %lld, expected 0 or more",
-                     (long long)sizes[i]);
+            CLF_FAIL(sizes[i] < 0 ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "gemm: a size is %lld, expected 0 to %d", (long long)sizes[i],
+                     INT_MAX - 1024);
     for (int i = 0; i < args->batch_rank; i++)
         if (__builtin_mul_overflow(batches, args->batch[i], &batches) || batches > INT_MAX)
             CLF_FAIL(CLF_UNSUPPORTED, "gemm: more than 2^31 - 1 batches");

@@ -202,9 +202,10 @@ static clf_status run_piece(clf_context *context, const linear_piece *piece, con
     args.column_block = y->dim[2];
     args.block_stride = y->stride[0];
     if (piece->first % args.column_block != 0 || args.n % args.column_block != 0)
-        CLF_FAIL(CLF_UNSUPPORTED,
-                 "linear: columns %lld to %lld in blocks of %lld: the weight's pieces, as large as %s allocates, end elsewhere",
-                 (long long)piece->first, (long long)(piece->first + args.n), (long long)args.column_block, context->device.info.name);
+        CLF_FAIL(
+            CLF_UNSUPPORTED,
+            "linear: columns %lld to %lld are a piece of the weight, as large as %s allocates: expected multiples of the block of %lld",
+            (long long)piece->first, (long long)(piece->first + args.n), context->device.info.name, (long long)args.column_block);
     args.c.offset += piece->first / args.column_block * args.block_stride;
     return clfi_gemm(context, &args);
 }

@@ -25,7 +25,7 @@ clf_status clfi_log_softmax(clf_context *context, const clf_view *x, const clf_v
     if (shift)
         CLF_TRY(check("shift", shift, 1, x->dim));
     if (x->dim[1] < 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: log-softmax: rows of no element");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: log-softmax: rows are empty");
     if (x->dim[0] == 0)
         return CLF_OK;
     const clf_log_softmax_args args = {x, y, shift};

@@ -37,7 +37,7 @@ static clf_status check(const char *op, const clf_row_norm *args)
     for (int i = x->rank - args->axes; i < x->rank; i++)
         length *= x->dim[i];
     if (length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: the normalised axes of x hold no element", op);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: the normalised axes of x are empty", op);
     CLF_TRY(check_affine(op, "gamma", args, args->gamma));
     CLF_TRY(check_affine(op, "beta", args, args->beta));
     if (!(args->eps >= 0.0f))

@@ -171,7 +171,7 @@ clf_status clfi_tuning_add(const clf_context *context, const clf_gemm_rule *rule
     CLF_TRY(put_rule(kept->tuning, rule));
     const clf_status st = add_to_file(context, rule);
     if (st != CLF_OK && st != CLF_OUT_OF_MEMORY)
-        clfi_log(context, CLF_LOG_INFO, "measured again at the next start: %s", clf_last_error());
+        clfi_log(context, CLF_LOG_INFO, "the choice was not saved and is measured again at the next start: %s", clf_last_error());
     return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
 }
 

@@ -28,6 +28,7 @@ build() { # DIRECTORY CMAKE-OPTIONS...
 
 echo "GCC $(gcc -dumpfullversion): the tests build without warnings"
 build build -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+rm -rf build/kernels # of an earlier run
 [ ! -e $failed ] || exit 1
 
 # Models first, whose kernels are those of the main work. classify, encoders and sentence compile some hundred kernels for models like those

@@ -459,7 +459,7 @@ static void test_refusals(void **state)
                 "attention bias: expected float32 [2, an odd number], found float32 [2,4]");
     bad.bias = NULL;
     bad.window = -1;
-    CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, "window -1");
+    CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, "window is -1");
     free_data(&a);
 }
 
