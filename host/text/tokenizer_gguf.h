@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers of GGUF files. */
+/* Makes tokenizers from GGUF files. */
 #ifndef CLFI_TEXT_TOKENIZER_GGUF_H
 #define CLFI_TEXT_TOKENIZER_GGUF_H
 
