@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Normalizer Precompiled: SentencePiece's table of normal forms. It is a double-array trie (Darts) from UTF-8 sequences to offsets in a
- * string of NUL-ended forms. As in the reference, the shortest beginning of a character cluster that has a form is replaced. SentencePiece
- * itself replaces the longest beginning of the text; clformer's own key "longest" asks for that. */
+ * string of NUL-ended forms. As in the reference, a character cluster becomes the form of its shortest beginning that has one.
+ * SentencePiece itself replaces the longest beginning of the text; clformer's own key "longest" asks for that. */
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>

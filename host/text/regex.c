@@ -107,9 +107,9 @@ static bool has_alternatives(const char *text)
     return false;
 }
 
-/* Speeds up patterns "C+rest" with a character class C, such as "\s+$". If such a pattern matches at a character behind one of C, it
- * matches at that one too. So its leftmost match begins where the search begins or behind a character that is not in C. A lookbehind for
- * this keeps the search from trying each place of a long run. */
+/* Speeds up patterns "C+rest" with a character class C, such as "\s+$". A match that begins behind a character of C could begin at that
+ * character as well. So the leftmost match begins where the search begins or behind a character that is not in C. A lookbehind for this
+ * keeps the search from trying each place of a long run. */
 static clf_status begin_runs(clf_str *pattern)
 {
     const char *text = clfi_str_text(pattern);
