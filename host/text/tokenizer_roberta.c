@@ -22,7 +22,7 @@ static const char *name_of(const json_t *config, clf_token_role role)
     return given ? given : standard[role];
 }
 
-/* Reads one merge "a b" from each line; a first line with the version is skipped. */
+/* Reads one merge "a b" from each line; lines with "#version" at their start are skipped. */
 static clf_status list_merges(const char *text, size_t text_size, const char *name, json_t *list)
 {
     size_t line = 0;
