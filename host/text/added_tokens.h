@@ -15,7 +15,7 @@ typedef struct clf_added_token {
     const char *content; /* copied by clfi_added_tokens_add */
     size_t size;
     int32_t id;
-    bool single_word; /* matches only between characters that are no word characters */
+    bool single_word; /* matches only if no word character stands beside it */
     bool lstrip;      /* takes the white space before it along */
     bool rstrip;      /* and the white space after it */
     bool normalized;  /* is looked for in the normalised text, itself normalised; otherwise as written in the raw text */
@@ -41,7 +41,8 @@ typedef struct clf_added_tokens {
 
 void clfi_added_tokens_free(clf_added_tokens *added);
 
-/* Adds one token; of tokens with equal content the last counts, and an empty one is ignored. */
+/* Adds one token; the last of several tokens with equal content counts, and an empty one is ignored. FORMAT: its id is out of range.
+ * OUT_OF_MEMORY. */
 clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token *token);
 
 /* Prepares the searches; to be called after the last token was added. known: the highest id of the model's vocabulary, plus 1. UNSUPPORTED:

@@ -35,13 +35,13 @@ void clfi_aligned_clear(clf_aligned_text *text, bool is_aligned);
 /* Bytes that `size` bytes of text may grow to. */
 size_t clfi_text_limit(size_t size);
 
-/* UNSUPPORTED: a text would be longer than that. */
+/* Fails with UNSUPPORTED: a text would be longer than `limit` bytes. */
 clf_status clfi_text_too_long(size_t limit);
 
 /* Appends UTF-8 as it was given; its first character is number first_character of the given text. */
 clf_status clfi_aligned_append_given(clf_aligned_text *text, const char *bytes, size_t size, size_t first_character);
 
-/* Appends bytes [start, end) of another text with where they came from. */
+/* Appends bytes [start, end) of another text, with their spans. */
 clf_status clfi_aligned_append_slice(clf_aligned_text *text, const clf_aligned_text *from, size_t start, size_t end);
 
 /* Appends one character that came from `span`. */

@@ -344,7 +344,7 @@ static clf_status add_bytes(const clf_bpe *bpe, clf_model_memory *memory, const 
     return CLF_OK;
 }
 
-/* The character as the vocabulary has it: with the prefix, and the suffix where it is the word's last. */
+/* Adds what the vocabulary's form of the character has: the prefix, and the suffix if it is the word's last. */
 static clf_status decorate(const clf_bpe *bpe, clf_model_memory *memory, bool first, bool last, const char **text, size_t *size)
 {
     if ((first || !bpe->prefix_size) && (!last || !bpe->suffix_size))

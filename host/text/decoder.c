@@ -278,7 +278,7 @@ static clf_status finish_bpe(const void *settings, clf_decoding *decoding, size_
 
 static const clf_decoder_kind bpe_row = {{"BPEDecoder", read_bpe, NULL}, .push = push_bpe, .finish = finish_bpe};
 
-/* --- ByteFallback: a run of tokens "<0xE2>" becomes its text, or if that is not UTF-8 a U+FFFD for each --- */
+/* --- ByteFallback: a run of tokens such as "<0xE2>" becomes its text, or U+FFFD for each of them if the bytes are not UTF-8 --- */
 
 static clf_status pass_bytes(clf_decoding *decoding, size_t index)
 {

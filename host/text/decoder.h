@@ -35,10 +35,10 @@ typedef struct clf_decoding {
 /* Starts a text; *decoding is zero or was used before. `out` is borrowed until finish. */
 clf_status clfi_decoding_begin(clf_decoding *decoding, const clf_chain *chain, clf_str *out);
 
-/* The next token: appends to `out` what is certain by now, always whole characters. */
+/* Takes the next token: appends to `out` the text that later tokens cannot change, always whole characters. */
 clf_status clfi_decoding_push(clf_decoding *decoding, const char *token, size_t size);
 
-/* The end of the text: appends the rest. */
+/* Ends the text: appends the rest. */
 clf_status clfi_decoding_finish(clf_decoding *decoding);
 
 void clfi_decoding_free(clf_decoding *decoding);

@@ -141,7 +141,7 @@ clf_status clfi_normalize_bert(const clf_normalizer_bert *normalizer, const char
     return CLF_OK;
 }
 
-/* --- with offsets: one step after the other, as the order in which spans are handed on matters --- */
+/* --- with offsets: one step after the other, because the spans depend on the order of the steps --- */
 
 typedef clf_status (*clf_bert_step)(clf_rewrite *rewrite, uint32_t code);
 

@@ -44,8 +44,9 @@ clf_status clfi_tokenizer_create(clf_tokenizer **out);
 /* Reads the parts that tokenizer.json names "normalizer", "pre_tokenizer", "post_processor" and "decoder"; a missing one does nothing. */
 clf_status clfi_tokenizer_read_chains(const json_t *root, const char *name, clf_tokenizer *tokenizer);
 
-/* Adds a token as HF does: it has the id of an equal token of the model, otherwise the next free one behind the vocabulary.
- * FORMAT: want_id >= 0 and the id would be another. The model must be there. token->id is not read. */
+/* Adds a token as Hugging Face's `tokenizers` does: it has the id of an equal token of the model, else the next free one behind the
+ * vocabulary. The model must be there; token->id is not read. FORMAT: want_id >= 0 and the id would be another, or the next id is taken.
+ * OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_add_token(clf_tokenizer *tokenizer, const clf_added_token *token, int64_t want_id, const char *where);
 
 /* Reads the parts by which a directory's texts are cut, in tokenizer.json's form. They are those of the file, changed by
