@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions: recursive descent with Jinja's precedences. */
+/* Parses expressions by recursive descent with Jinja's precedences. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static clf_status parse_unary(template_parser *p, bool with_filters, template_node **out);
 
-/* Arguments up to ")": positional ones first, then keyword=value. */
+/* Parses arguments up to ")": positional ones first, then keyword=value. */
 static clf_status parse_arguments(template_parser *p, template_node *node)
 {
     while (!clfi_parser_take_sign(p, ")")) {
@@ -86,7 +86,7 @@ static clf_status make_tuple(template_parser *p, template_node **out)
     return CLF_OK;
 }
 
-/* "(": an expression in brackets, or a tuple. */
+/* Parses what follows "(": an expression in brackets, or a tuple. */
 static clf_status parse_brackets(template_parser *p, template_node **out)
 {
     if (!clfi_parser_is_sign(p, ")"))
@@ -133,7 +133,7 @@ static clf_status parse_primary(template_parser *p, template_node **out)
     return clfi_parser_fail(p, "an expression");
 }
 
-/* After "[": an item or a slice. */
+/* Parses what follows "[": an item or a slice. */
 static clf_status parse_subscript(template_parser *p, template_node *of, template_node **out)
 {
     template_node *parts[3] = {NULL, NULL, NULL};
@@ -197,7 +197,7 @@ static clf_status parse_postfix(template_parser *p, template_node **node)
     }
 }
 
-/* One argument of a test without brackets: `is divisibleby 3`. */
+/* Whether an argument without brackets follows a test's name: `is divisibleby 3`. */
 static bool starts_argument(const template_parser *p)
 {
     static const char *const words[] = {"else", "or", "and", "is", "if", "in", "not", "recursive"};
@@ -279,7 +279,7 @@ static clf_status parse_power(template_parser *p, template_node **out)
     return parse_unary(p, true, out);
 }
 
-/* Left-associative operators of one rank over the rank above. */
+/* Parses left-associative operators of one rank, whose operands `above` parses. */
 static clf_status parse_rank(template_parser *p, const char *const *signs, clf_status (*above)(template_parser *, template_node **),
                              template_node **out)
 {
@@ -319,7 +319,7 @@ static clf_status parse_sum(template_parser *p, template_node **out)
     return parse_rank(p, (const char *const[]){"+", "-", NULL}, parse_concatenation, out);
 }
 
-/* The comparison at this place into `name`, NULL: none. */
+/* Goes past the comparison operator at this place and returns it; NULL: there is none. */
 static const char *take_comparison(template_parser *p)
 {
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};

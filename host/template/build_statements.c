@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of a template, and the whole tree. */
+/* Parses the statements of a template, and with them the whole tree. */
 #include <string.h>
 
 #include "template/parser.h"
@@ -15,7 +15,7 @@ static clf_status end_tag(template_parser *p)
     return CLF_OK;
 }
 
-/* "{% word %}" that ended a block, which parse_block left before its word. */
+/* Reads the rest of "{% word %}" at the end of a block; parse_block stops before the word. */
 static clf_status end_block(template_parser *p, const char *word)
 {
     if (!clfi_parser_take_word(p, word))
@@ -23,7 +23,7 @@ static clf_status end_block(template_parser *p, const char *word)
     return end_tag(p);
 }
 
-/* After the condition: block, then elif, else or endif. */
+/* Parses an if from its condition on: the block, then elif, else or endif. */
 static clf_status parse_if(template_parser *p, template_node **out)
 {
     static const char *const ends[] = {"elif", "else", "endif", NULL};
@@ -194,7 +194,7 @@ static clf_status parse_piece(template_parser *p, template_node **out)
     return CLF_OK;
 }
 
-/* Pieces up to "{%" before one of the words `ends`, which is left; without `ends` up to the end of the template. */
+/* Parses pieces until "{%" and one of the words `ends`, before which it stops; without `ends` until the end of the template. */
 static clf_status parse_block(template_parser *p, const char *const *ends, template_node **out)
 {
     CLF_TRY(clfi_parser_enter(p));

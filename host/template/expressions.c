@@ -93,7 +93,7 @@ static json_int_t clamp_bound(const json_t *bound, json_int_t length, bool is_ba
     return at < least ? least : at > most ? most : at;
 }
 
-/* Whether elements have an index: those of views and generators have none. */
+/* Whether elements have an index; those of views and generators have none. */
 static bool has_places(clf_list_kind kind)
 {
     return kind == CLF_LIST_LIST || kind == CLF_LIST_TUPLE || kind == CLF_LIST_RANGE;
@@ -175,7 +175,7 @@ static clf_status join(const json_t *a, const json_t *b, bool *is_done, json_t *
     if (!*is_done)
         return CLF_OK;
     CLF_TRY(clfi_list_take(a, &list));
-    if (json_array_extend(list, (json_t *)b) != 0) { /* with the mark of b */
+    if (json_array_extend(list, (json_t *)b) != 0) { /* the mark of b comes along */
         json_decref(list);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }
@@ -430,7 +430,7 @@ static clf_status call(template_run *run, const template_node *node, const json_
     }
 }
 
-/* Calls, filters and tests: what they work on, their arguments, and then themselves. */
+/* Runs calls, filters and tests: evaluates the value they work on and their arguments first. */
 static clf_status run_call(template_run *run, const template_node *node, json_t **out)
 {
     template_arguments arguments = {NULL, node->names, 0};
@@ -441,7 +441,7 @@ static clf_status run_call(template_run *run, const template_node *node, json_t 
     st = clfi_alloc(node->count, sizeof *arguments.values, "template arguments", &arguments.values);
     for (; st == CLF_OK && arguments.count < node->count; arguments.count++)
         st = clfi_run_expression(run, node->items[arguments.count], &arguments.values[arguments.count]);
-    if (st == CLF_OK && !json_is_array(value)) /* who goes through a list counts its elements */
+    if (st == CLF_OK && !json_is_array(value)) /* code that reads a list's elements counts them itself */
         st = clfi_run_touch(run, node, value);
     for (size_t i = 0; st == CLF_OK && i < arguments.count; i++)
         st = json_is_array(arguments.values[i]) ? CLF_OK : clfi_run_touch(run, node, arguments.values[i]);
@@ -514,7 +514,7 @@ clf_status clfi_run_expression(template_run *run, const template_node *node, jso
     CLF_TRY(clfi_run_enter(run, node));
     clf_status st = evaluate(run, node, out);
     run->depth--;
-    if (st == CLF_OK && node->kind >= NODE_LIST && node->kind != NODE_ATTRIBUTE && node->kind != NODE_ITEM) /* it was made here */
+    if (st == CLF_OK && node->kind >= NODE_LIST && node->kind != NODE_ATTRIBUTE && node->kind != NODE_ITEM) /* the value is a new one */
         st = clfi_run_touch(run, node, *out);
     if (st == CLF_OK && json_array_size(*out) > CLFI_TEMPLATE_MAX_ELEMENTS)
         st = clfi_run_fail(run, node, CLF_FORMAT, "a list of more than %d elements", CLFI_TEMPLATE_MAX_ELEMENTS);

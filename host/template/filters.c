@@ -21,7 +21,7 @@ static clf_status text_of(const json_t *value, json_t **out)
     return st;
 }
 
-/* A filter that is a method of the value's text: trim, upper, lower, capitalize, replace. */
+/* Runs a filter as the method of the value's text: trim, upper, lower, capitalize, replace. */
 static clf_status as_method(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                             json_t **out)
 {
@@ -124,7 +124,7 @@ static clf_status pick(template_run *run, const template_node *node, const json_
     CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
     if (node->name[0] == 'l' && clfi_list_kind_of(value) == CLF_LIST_GENERATOR)
         RUN_FAIL(run, node, CLF_FORMAT, "last of a generator: expected a list (use the filter list)");
-    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR && clfi_list_count(value) > 0) { /* the others stay */
+    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR && clfi_list_count(value) > 0) { /* the other elements stay in the generator */
         *out = json_incref(clfi_value_at(value, 0));
         return clfi_list_drop(value, 1);
     }
@@ -162,7 +162,7 @@ static clf_status string(template_run *run, const template_node *node, const jso
     return text_of(value, out);
 }
 
-/* int, float: 0 where the text is no number, as in Jinja. */
+/* The filters int and float: 0 if the text is no number, as in Jinja. */
 static clf_status number(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                          json_t **out)
 {
@@ -210,13 +210,13 @@ static clf_status items(template_run *run, const template_node *node, const json
     return clfi_run_method(run, node, value, arguments, out);
 }
 
-/* The elements that map, select and their like go through. None has no elements. */
+/* The elements for map, select and the like; None counts as an empty list. */
 static clf_status filtered_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out)
 {
     return clfi_run_elements(run, node, json_is_null(value) ? NULL : value, out);
 }
 
-/* map: an attribute of each element, or a filter of the name given. */
+/* map: takes an attribute of each element, or applies the filter of the given name. */
 static clf_status map(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
 {
     const json_t *attribute = clfi_argument(arguments, SIZE_MAX, "attribute"), *name = clfi_argument(arguments, 0, NULL);
@@ -255,7 +255,7 @@ static clf_status map(template_run *run, const template_node *node, const json_t
     return st;
 }
 
-/* select, reject, selectattr, rejectattr: elements whose value (or attribute) passes a test, or is true where none is named. */
+/* select, reject, selectattr, rejectattr: keep elements whose value (or attribute) passes the test; if none is named, it must be true. */
 static clf_status choose(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                          json_t **out)
 {
@@ -356,7 +356,7 @@ static bool is_lazy(filter *call)
     return call == reverse || call == items || call == map || call == choose;
 }
 
-/* Filters that Jinja makes generators of; reverse gives a list where its own is one already, and a string of a string. */
+/* Runs a filter for which Jinja returns a generator. reverse returns a list for a generator, and a string for a string. */
 static clf_status run_lazy(template_run *run, const template_node *node, filter *call, const json_t *value,
                            const template_arguments *arguments, json_t **out)
 {
@@ -444,7 +444,7 @@ static bool is_iterable(const json_t *value)
 {
     return !value || json_is_string(value) || json_is_array(value) || json_is_object(value);
 }
-static bool is_sequence(const json_t *value) /* with a length and places */
+static bool is_sequence(const json_t *value) /* it has a length and indices */
 {
     const clf_list_kind kind = clfi_list_kind_of(value);
     return is_iterable(value) && (kind <= CLF_LIST_TUPLE || kind == CLF_LIST_RANGE);
@@ -474,7 +474,7 @@ static bool is_false(const json_t *value)
     return json_is_false(value);
 }
 
-/* eq, ne, in, divisibleby, odd, even ...: *is_known false for another name. */
+/* Runs eq, ne, in, divisibleby, odd, even ...; *is_known false: the test is none of them. */
 static clf_status compare(template_run *run, const template_node *node, const char *name, const json_t *value, const json_t *other,
                           bool *is_known, bool *out)
 {

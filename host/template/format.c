@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The string method format: "{} {0} {name.attribute[0]!r:>8} {:05d} {:.2f}". */
+/* Runs the string method format: "{} {0} {name.attribute[0]!r:>8} {:05d} {:.2f}". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct formatter {
     const template_node *node;
     const template_arguments *arguments;
     size_t next;              /* the argument of the next {} */
-    bool is_counted, is_told; /* whether {} and {0} stood before: only one of them may */
+    bool is_counted, is_told; /* a {}, or a {0}, came before; a text must not mix them */
     clf_str out;
 } formatter;
 
@@ -21,7 +21,7 @@ typedef struct formatter {
 typedef struct format_spec {
     const char *fill;
     size_t fill_bytes;
-    char align; /* '\0': as the value's kind has it */
+    char align; /* '\0': numbers on the right, texts on the left */
     int width, decimals;
     char type; /* '\0': none */
 } format_spec;
@@ -39,7 +39,7 @@ static size_t character_bytes(const char *text, const char *end)
     return bytes;
 }
 
-/* Digits at *at; -1: none, or more than `most`. */
+/* Reads digits at *at; -1: there are none, or the number is above `most`. */
 static int take_number(const char **at, const char *end, int most)
 {
     int number = 0;
@@ -50,7 +50,7 @@ static int take_number(const char **at, const char *end, int most)
     return number > most ? -1 : number;
 }
 
-/* strchr finds the NUL of `set` too. */
+/* NUL is in no set, though strchr would find it. */
 static bool is_one_of(char c, const char *set)
 {
     return c && strchr(set, c);
@@ -93,7 +93,7 @@ static clf_status pad(formatter *f, const format_spec *spec, size_t count)
     return CLF_OK;
 }
 
-/* The text in its width. */
+/* Appends the text, padded to the width. */
 static clf_status append_aligned(formatter *f, const format_spec *spec, char align, const char *text, size_t size)
 {
     size_t length = 0;
@@ -134,7 +134,7 @@ static clf_status append_text(formatter *f, const format_spec *spec, const char 
     return append_aligned(f, spec, spec->align ? spec->align : '<', text, taken);
 }
 
-/* The value, converted and by its specification. */
+/* Appends the value by its conversion ('r', 's'; '\0': none) and its specification. */
 static clf_status append_value(formatter *f, const json_t *value, char conversion, const char *spec_text, size_t spec_size)
 {
     clf_str text = CLF_STR_INIT;
@@ -156,7 +156,7 @@ static clf_status append_value(formatter *f, const json_t *value, char conversio
     return st;
 }
 
-/* The argument that a field begins with: {} the next, {0}, {name}. Borrowed. */
+/* The argument that a field's name means: the next one for {}, number 0 for {0}, or {name}. Borrowed. */
 static clf_status find_argument(formatter *f, const char *name, size_t size, const json_t **out)
 {
     const char *at = name;
@@ -202,7 +202,7 @@ static clf_status take_part(formatter *f, const char **at, const char *end, json
     return st;
 }
 
-/* Appends the value of a field; text is what stands between the braces. */
+/* Appends the value of a field; `text` stands between its braces. */
 static clf_status append_field(formatter *f, const char *text, size_t size)
 {
     const char *const colon = memchr(text, ':', size), *const end = colon ? colon : text + size;

@@ -207,7 +207,7 @@ clf_status clfi_run_function(template_run *run, const template_node *call, const
 typedef clf_status method(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
                           json_t **out);
 
-/* Argument 0 as a string; `absent` where it may be missing. */
+/* Argument `index` as a string. absent: it may be missing or None, then *out is NULL. */
 static clf_status text_argument(const template_run *run, const template_node *node, const template_arguments *arguments, size_t index,
                                 bool absent, json_t **out)
 {
@@ -233,7 +233,7 @@ static clf_status strip(template_run *run, const template_node *node, const json
     return clfi_value_of_text(text, size, out);
 }
 
-/* startswith and endswith, of one string or of a tuple of them. */
+/* Whether the text starts or ends with `part`, for startswith and endswith; false if `part` is no string. */
 static bool has_end(const json_t *self, const json_t *part, bool at_start)
 {
     const size_t size = json_string_length(self), length = json_string_length(part);
@@ -266,7 +266,7 @@ static clf_status append_part(json_t *list, const char *text, size_t size)
     return CLF_OK;
 }
 
-/* Parts between separators, at most `most` cuts (< 0: any number). */
+/* Appends the parts between separators, with at most `most` cuts (< 0: any number). */
 static clf_status split_by(const char *text, size_t size, const json_t *separator, json_int_t most, json_t *list)
 {
     const size_t length = json_string_length(separator);
@@ -278,7 +278,7 @@ static clf_status split_by(const char *text, size_t size, const json_t *separato
     return append_part(list, text, size);
 }
 
-/* Words between white space; the rest after `most` cuts keeps its end. */
+/* Appends the words between white space; after `most` cuts the rest keeps white space at its end. */
 static clf_status split_words(const char *text, size_t size, json_int_t most, json_t *list)
 {
     for (;; most--) {
@@ -294,7 +294,7 @@ static clf_status split_words(const char *text, size_t size, json_int_t most, js
     }
 }
 
-/* rsplit with a limit: cuts from the end. */
+/* Appends the parts of rsplit with a limit, which cuts from the end. */
 static clf_status split_from_end(const char *text, size_t size, const json_t *separator, json_int_t most, json_t *list)
 {
     const size_t length = json_string_length(separator);
@@ -456,7 +456,7 @@ static clf_status get(template_run *run, const template_node *node, const json_t
     return CLF_OK;
 }
 
-/* {a, b} as a tuple; NULL: no memory. */
+/* Makes the tuple (a, b); NULL: not enough memory. */
 static json_t *make_pair(json_t *a, json_t *b)
 {
     json_t *pair = json_pack("[O, O]", a, b);
@@ -467,7 +467,7 @@ static json_t *make_pair(json_t *a, json_t *b)
     return pair;
 }
 
-/* items, keys and values of a dictionary: views of it as it is now. */
+/* Runs items, keys and values of a dictionary. The views show it as it is now. */
 static clf_status parts(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments, json_t **out)
 {
     const char *key;

@@ -14,7 +14,7 @@ bool clfi_run_is_namespace(const template_run *run, const json_t *value)
     return false;
 }
 
-/* Jinja finds a dictionary's method before its entry of that name. */
+/* Whether the name is a dictionary's method. Jinja finds the method before an entry of that name; namespaces have none. */
 static bool is_method(const template_run *run, const json_t *value, const char *name)
 {
     static const char *const methods[] = {"clear", "copy",       "fromkeys", "get",   "items", "keys", "pop",
@@ -48,7 +48,7 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
     if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
         return CLF_OK;
     const clf_list_kind kind = clfi_list_kind_of(value);
-    if (kind == CLF_LIST_KEYS || kind == CLF_LIST_VALUES || kind == CLF_LIST_ITEMS) /* views have no order to count in */
+    if (kind == CLF_LIST_KEYS || kind == CLF_LIST_VALUES || kind == CLF_LIST_ITEMS) /* views have no index */
         return CLF_OK;
     if (json_is_string(value))
         CLF_TRY(clfi_run_touch(run, node, value));

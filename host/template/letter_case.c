@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Case mappings. utf8proc has the simple ones and full case folding, from which the other full mappings follow (Unicode,
+/* Case mappings. utf8proc has the simple ones and full case folding; the other full mappings are derived from these (Unicode,
  * SpecialCasing.txt). */
 #include "template/letter_case.h"
 
@@ -63,8 +63,7 @@ static size_t fold(utf8proc_int32_t code, utf8proc_int32_t out[MOST_CODES])
     return 1;
 }
 
-/* A letter whose capital is several is the small letters of its folding, each in capitals. Capitals with such a folding (U+0130, U+1E9E)
- * stay. */
+/* Upper case of a letter. If it folds to several letters, these in upper case, except for capitals (U+0130, U+1E9E), which stay. */
 static size_t upper(utf8proc_int32_t code, utf8proc_int32_t out[MOST_CODES])
 {
     const size_t count = fold(code, out);
@@ -111,7 +110,7 @@ typedef struct caser {
     const char *text;
     size_t size;
     clf_str *out;
-    bool follows_letter; /* a cased character stands before, but for those that are passed over */
+    bool follows_letter; /* the last character that is not ignorable was cased */
 } caser;
 
 static clf_status append(const caser *c, const utf8proc_int32_t *codes, size_t count)
@@ -121,14 +120,14 @@ static clf_status append(const caser *c, const utf8proc_int32_t *codes, size_t c
     return CLF_OK;
 }
 
-/* The character at text[at..size), 0 bytes: it is not UTF-8. */
+/* Reads the character at text[at..size). Returns its bytes; 0: it is not UTF-8. */
 static size_t read_code(const caser *c, size_t at, utf8proc_int32_t *code)
 {
     const utf8proc_ssize_t bytes = utf8proc_iterate((const utf8proc_uint8_t *)c->text + at, (utf8proc_ssize_t)(c->size - at), code);
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* Whether the part goes on with a cased character from `at` on, but for those that are passed over. */
+/* Whether a cased character follows from `at` on, where ignorable characters do not count. */
 static bool precedes_letter(const caser *c, size_t at)
 {
     utf8proc_int32_t code;
@@ -138,7 +137,7 @@ static bool precedes_letter(const caser *c, size_t at)
     return false;
 }
 
-/* The small letter of the character that ends before `next`. A sigma behind a letter and before none is a final one. */
+/* Appends the lower case of the character that ends before `next`. A sigma behind a letter and before none becomes a final one. */
 static clf_status append_lower(const caser *c, utf8proc_int32_t code, size_t next)
 {
     utf8proc_int32_t codes[MOST_CODES];
@@ -154,7 +153,7 @@ static clf_status append_mapped(const caser *c, size_t (*map)(utf8proc_int32_t c
     return append(c, codes, map(code, codes));
 }
 
-/* Capitals are letters that have a small one. Those of category Lt are neither. */
+/* Swaps the case: a letter that has a lower case gets it, others get their upper case. Letters of category Lt stay. */
 static clf_status append_swapped(const caser *c, utf8proc_int32_t code, size_t next)
 {
     if (utf8proc_category(code) == UTF8PROC_CATEGORY_LT)
@@ -198,7 +197,7 @@ static bool is_between_words(const char *text, size_t size)
     return clfi_value_space(text, size) > 0 || memchr("-({[<", text[0], 5);
 }
 
-/* Words, and what is between them, each on its own: its first character in capitals, the rest in small letters. */
+/* Changes words and the text between them, each on its own: its first character to upper case, the rest to lower case. */
 static clf_status change_words(const char *text, size_t size, clf_str *out)
 {
     for (size_t at = 0, end; at < size; at = end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Case of letters as Python's strings have it: Unicode's full mappings (ß becomes SS), and the final sigma. */
+/* Changes the case of letters as Python's strings do: by Unicode's full mappings (ß becomes SS), and with the final sigma. */
 #ifndef CLFI_TEMPLATE_LETTER_CASE_H
 #define CLFI_TEMPLATE_LETTER_CASE_H
 

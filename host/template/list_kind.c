@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "template/list_kind.h"
 
-/* Marks: neither jansson's functions nor json_is_... take one for a value of theirs, and none is in memory that is given back. */
+/* Marks. Their types are unknown to jansson, so none of its functions takes one for a value. Their count of references, (size_t)-1, keeps
+ * it from freeing them. */
 static json_t marks[CLF_LIST_KINDS] = {
 #define X(kind, name, before, behind) {(json_type)(JSON_NULL + 2 + CLF_LIST_##kind), (size_t)-1},
     CLFI_LIST_KINDS(X)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes and methods of a template's variable `loop`. */
+/* The methods of a template's variable `loop`: cycle and changed. */
 #include <string.h>
 
 #include "template/run.h"
 
-/* Whether the arguments are others than those of the last call. */
+/* *out: whether the arguments differ from those of the last call. */
 static clf_status loop_changed(const template_run *run, const template_node *node, template_loop *loop, const template_arguments *arguments,
                                json_t **out)
 {

@@ -36,7 +36,8 @@ clf_status clfi_run_path(const template_run *run, const template_node *node, con
     return st;
 }
 
-/* Stable; direction -1: descending, equal ones as they were. Every two keys have an order. */
+/* A stable merge sort; direction -1: descending, and equal elements keep their order. The caller has checked that the keys can be
+ * compared. */
 static void sort(element *elements, element *room, size_t count, int direction)
 {
     for (size_t width = 1; width < count; width *= 2) {
@@ -53,7 +54,7 @@ static void sort(element *elements, element *room, size_t count, int direction)
     }
 }
 
-/* Keys of one kind that has an order: strings, or numbers and bools. */
+/* Checks that all keys are of one kind that has an order: strings, or numbers and bools. */
 static clf_status check_keys(const template_run *run, const template_node *node, const element *elements, size_t count)
 {
     int order;
@@ -64,7 +65,7 @@ static clf_status check_keys(const template_run *run, const template_node *node,
     return CLF_OK;
 }
 
-/* The key that an element is ordered by: its attribute; lower and upper case letters are equal unless by_case. */
+/* The key by which an element is ordered: its attribute; unless by_case, in lower case. */
 static clf_status take_key(const template_run *run, const template_node *node, const json_t *value, const json_t *path, bool by_case,
                            json_t **out)
 {
@@ -84,7 +85,7 @@ static clf_status take_key(const template_run *run, const template_node *node, c
     return st;
 }
 
-/* The sorted list, or its first element of min and max. */
+/* The sorted list, or for min and max its first element. */
 static clf_status pick(const template_node *node, const element *elements, size_t count, json_t **out)
 {
     json_t *list = NULL;
@@ -127,7 +128,7 @@ static clf_status order(template_run *run, const template_node *node, const json
     return st;
 }
 
-/* dictsort(case_sensitive=false, by="key", reverse=false): the pairs of a dictionary. */
+/* dictsort(case_sensitive=false, by="key", reverse=false): a dictionary's pairs in order. */
 static clf_status dictsort(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                            json_t **out)
 {
@@ -159,7 +160,7 @@ clf_status clfi_run_order(template_run *run, const template_node *node, const js
 {
     if (node->name[0] == 'd')
         return dictsort(run, node, value, arguments, out);
-    const size_t at = node->name[0] == 's'; /* sort(reverse, case_sensitive, attribute); min and max have no first one */
+    const size_t at = node->name[0] == 's'; /* sort(reverse, case_sensitive, attribute); min and max have no reverse */
     const json_t *path = clfi_argument(arguments, at + 1, "attribute");
     const bool is_falling = at ? clfi_value_is_true(clfi_argument(arguments, 0, "reverse")) : strcmp(node->name, "max") == 0;
     json_t *list = NULL;

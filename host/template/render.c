@@ -14,7 +14,7 @@ static clf_status no_memory(void)
 
 static clf_status run_statement(template_run *run, const template_node *node);
 
-/* An empty scope inside the present one. Where this succeeds, the caller makes it the present one. */
+/* Makes an empty scope inside the current one. After success the caller makes it the current one. */
 static clf_status open_scope(const template_run *run, template_scope *scope)
 {
     *scope = (template_scope){json_object(), run->scope};
@@ -27,7 +27,7 @@ static void close_scope(template_run *run, const template_scope *scope)
     json_decref(scope->variables);
 }
 
-/* value NULL: the variable is undefined from now on, in scopes inside this one too. Takes over the reference. */
+/* Sets a variable and takes over the reference. value NULL: the variable is undefined from now on, also in scopes inside this one. */
 static clf_status set_variable(template_run *run, const char *name, json_t *value)
 {
     return json_object_set_new(run->scope->variables, name, clfi_value_stored(value)) == 0 ? CLF_OK : no_memory();
@@ -80,8 +80,8 @@ static clf_status capture(template_run *run, const template_node *block, json_t 
     return st;
 }
 
-/* Checks a value before a variable keeps it. Values are nested no deeper than a template itself, and no namespace is inside another, so
- * that none forms a circle. */
+/* Checks a value before a variable keeps it. It must not be nested too deep. A namespace must not be inside another value, so no value can
+ * contain itself. */
 static clf_status check_kept(const template_run *run, const template_node *node, const json_t *value, int depth)
 {
     const char *key;
@@ -129,7 +129,7 @@ static clf_status run_set(template_run *run, const template_node *node)
     return st;
 }
 
-/* The loop's targets: one takes the element, several share its parts. */
+/* Sets the loop's targets: one target gets the element, several get its parts. */
 static clf_status set_targets(template_run *run, const template_node *node, json_t *element)
 {
     if (node->name_count == 1)
@@ -162,7 +162,7 @@ static clf_status run_scoped(template_run *run, const template_node *node, json_
     return st;
 }
 
-/* The elements that the loop's condition keeps. */
+/* Removes the elements for which the loop's condition is false. */
 static clf_status choose(template_run *run, const template_node *node, json_t *elements)
 {
     for (size_t i = 0; node->d && i < json_array_size(elements);) {
@@ -183,7 +183,7 @@ static clf_status make_loop(const json_t *elements, size_t i, json_t **out)
     const size_t count = json_array_size(elements);
     *out = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:I, s:i, s:i}", "index", (json_int_t)i + 1, "index0", (json_int_t)i, "revindex",
                      (json_int_t)(count - i), "revindex0", (json_int_t)(count - i - 1), "first", i == 0, "last", i + 1 == count, "length",
-                     (json_int_t)count, "depth", 1, "depth0", 0); /* deeper loops are recursive ones */
+                     (json_int_t)count, "depth", 1, "depth0", 0); /* only recursive loops are deeper */
     if (!*out)
         return no_memory();
     if ((i > 0 && json_object_set(*out, "previtem", json_array_get(elements, i - 1)) != 0) ||
@@ -280,7 +280,7 @@ static clf_status run_statement(template_run *run, const template_node *node)
     return st;
 }
 
-/* The value of a macro's parameter: positional, by keyword, its default, or undefined. */
+/* Sets a macro's parameter: to the positional argument, the one with its name, its default, or undefined. */
 static clf_status bind_parameter(template_run *run, const template_node *macro, size_t i, const template_arguments *arguments)
 {
     json_t *value = json_incref(clfi_argument(arguments, i, macro->names[i]));
@@ -314,7 +314,7 @@ static clf_status call_macro(template_run *run, const template_node *call, const
     const template_node *macro = NULL;
     template_scope scope, *const caller = run->scope;
     CLF_TRY(clfi_run_work(run, call, run->macro_count));
-    for (size_t i = run->macro_count; i-- > 0 && !macro;) /* the latest of the name */
+    for (size_t i = run->macro_count; i-- > 0 && !macro;) /* the latest of this name */
         if (strcmp(run->macros[i]->name, call->name) == 0)
             macro = run->macros[i];
     *is_macro = macro != NULL;
@@ -358,7 +358,7 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
         st = run_statement(&run, tpl->root);
     const bool failed = clfi_json_memory_failed();
     clfi_json_memory_put_back(failed_before);
-    if (account.is_over) /* also where a list was copied in part */
+    if (account.is_over) /* st may be CLF_OK then, since jansson may have copied a list only in part */
         st = clfi_fail(CLF_FORMAT, "%s line %d: values of more than %d bytes", tpl->name, run.line, CLFI_TEMPLATE_MAX_MEMORY);
     else if (st == CLF_OK && failed)
         st = no_memory();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One rendering at work. */
+/* The state of one rendering of a template, and the functions that evaluate its parts. */
 #ifndef CLFI_TEMPLATE_RUN_H
 #define CLFI_TEMPLATE_RUN_H
 
@@ -10,7 +10,7 @@
 #include "template/syntax.h"
 #include "template/value.h"
 
-/* Variables of a block; searched from the innermost outwards. */
+/* Variables of a block; names are looked up from the innermost scope outwards. */
 typedef struct template_scope template_scope;
 struct template_scope {
     json_t *variables;
@@ -19,18 +19,18 @@ struct template_scope {
 
 typedef enum template_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } template_flow;
 
-/* Arguments of a call, filter or test, evaluated. */
+/* Evaluated arguments of a call, filter or test. */
 typedef struct template_arguments {
     json_t **values;    /* NULL entries: undefined */
     char *const *names; /* NULL entries: positional */
     size_t count;
 } template_arguments;
 
-/* A loop at work; its variable `loop` in a template is found by the object. */
+/* A loop that runs. Its variable `loop` in the template is recognised by its object. */
 typedef struct template_loop template_loop;
 struct template_loop {
-    const json_t *object; /* of the present element */
-    json_t *changed;      /* what loop.changed() was given last; NULL: nothing yet */
+    const json_t *object; /* `loop` for the current element */
+    json_t *changed;      /* arguments of the last loop.changed(); NULL: there was none */
     size_t index;
     template_loop *outer;
 };
@@ -41,39 +41,40 @@ struct template_run {
     const json_t *variables; /* the caller's */
     template_scope *scope;
     template_scope *globals; /* the outermost scope: what macros see */
-    json_t *namespaces;      /* every object that namespace() made: only these take attributes */
+    json_t *namespaces;      /* every object that namespace() made: only their attributes can be set */
     const template_node **macros;
     size_t macro_count, macro_capacity;
-    template_loop *loops; /* the innermost */
+    template_loop *loops; /* the innermost running loop */
     time_t now;
-    int depth, line; /* line: of what runs */
+    int depth, line; /* line: of the node that runs */
     size_t steps;
-    clf_json_account *account; /* of values; held: bytes of the texts around the present one */
-    size_t held;
-    uint32_t *work;
+    clf_json_account *account; /* memory of values */
+    size_t held;               /* bytes of the texts around the one that is written */
+    uint32_t *work;            /* used up of CLFI_TEMPLATE_MAX_WORK */
     template_flow flow;
     clf_str *out;
 
-    /* The text of the macro that `call` names; *is_macro false: there is none. An expression calls it, and its body is statements. */
+    /* Renders the macro that `call` names to *out; *is_macro false: there is no such macro. A pointer, since expressions call it and it
+     * renders statements. */
     clf_status (*call_macro)(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro,
                              json_t **out);
 };
 
-/* *out: a new reference, NULL: undefined. */
+/* Evaluates an expression. *out: a new reference; NULL: undefined. */
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out);
 
-/* Counts a step and a level of nesting; leave with run->depth--. */
+/* Counts a step and a level of nesting; leave the level with run->depth--. FORMAT: too many. */
 clf_status clfi_run_enter(template_run *run, const template_node *node);
 
-/* Counts what an operation reads or makes. FORMAT: more than CLFI_TEMPLATE_MAX_WORK in all. touch: the elements or bytes of the value;
- * weigh: those of its elements too, and of theirs. */
+/* Count the work of an operation. touch: a value's elements and a quarter of its bytes; weigh: also those of its elements, and of theirs.
+ * FORMAT: more than CLFI_TEMPLATE_MAX_WORK in all. */
 clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount);
 clf_status clfi_run_touch(const template_run *run, const template_node *node, const json_t *value);
 clf_status clfi_run_weigh(const template_run *run, const template_node *node, const json_t *value);
 
-/* Run functions, methods, filters and tests by their names (functions.c, filters.c). UNSUPPORTED: unknown name. */
+/* Run functions, methods, filters and tests by their names (functions.c, filters.c). UNSUPPORTED: an unknown name. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
-bool clfi_is_function(const char *name); /* "is defined" holds for these names too */
+bool clfi_is_function(const char *name); /* `is defined` is true for these names too */
 clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,
                            json_t **out);
 clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
@@ -81,37 +82,41 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
 clf_status clfi_run_test(template_run *run, const template_node *node, const char *name, const json_t *value,
                          const template_arguments *arguments, bool *out);
 
-/* The index-th positional argument, or the one of this keyword (NULL: none); absent and undefined ones are NULL. Borrowed. */
+/* The index-th positional argument, or the one with this keyword (NULL: none). NULL: it is absent or undefined. Borrowed. */
 json_t *clfi_argument(const template_arguments *arguments, size_t index, const char *keyword);
 
-/* FORMAT unless there are at most `most` arguments and every keyword is in `keywords` ("indent separators", or ""). */
+/* FORMAT: more than `most` arguments. UNSUPPORTED: a keyword that is not in `keywords` ("indent separators", or ""). */
 clf_status clfi_check_arguments(const template_run *run, const template_node *node, const template_arguments *arguments, size_t most,
                                 const char *keywords);
 
-/* loop.cycle(...) and loop.changed(...); UNSUPPORTED: the dictionary is no loop. */
+/* Runs loop.cycle(...) or loop.changed(...). UNSUPPORTED: `self` is no loop. FORMAT: a keyword argument; cycle without arguments. */
 clf_status clfi_run_loop(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
                          json_t **out);
 
-/* value.name or value[key]: *out NULL where there is none. FORMAT: `value` is undefined. */
+/* Whether namespace() made the value. */
 bool clfi_run_is_namespace(const template_run *run, const json_t *value);
+
+/* Evaluates value.name. *out NULL: there is none. FORMAT: `value` is undefined. UNSUPPORTED: `name` is a dictionary's method. */
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
 
-/* value[index], in the same way. */
+/* Evaluates value[index]. *out NULL: there is none. FORMAT: `value` is undefined. */
 clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out);
 
-/* The value, or what is at its attribute "a.b.0" (NULL: itself), as map, sort and others take it of each element. */
+/* The value, or its part at the attribute path "a.b.0" (NULL: none), as map, sort and others take it from each element. UNSUPPORTED: the
+ * path is no string. */
 clf_status clfi_run_path(const template_run *run, const template_node *node, const json_t *value, const json_t *path, json_t **out);
 
-/* A string in another case. */
+/* Makes the string in another case. */
 clf_status clfi_run_case(const template_run *run, const template_node *node, clf_letter_case to, const json_t *text, json_t **out);
 
-/* dictsort, sort, min and max (order.c); the string method format (format.c). */
+/* The filters dictsort, sort, min and max (order.c), and the string method format (format.c). */
 clf_status clfi_run_order(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                           json_t **out);
 clf_status clfi_run_format(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
                            json_t **out);
 
-/* The elements that a loop over the value sees, as a new list: a list's, a dictionary's keys, a string's characters; none of undefined. */
+/* The elements over which a loop over the value runs, as a new list: those of a list, a dictionary's keys, a string's characters, none of
+ * undefined. It uses a generator up. FORMAT: other values. */
 clf_status clfi_run_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out);
 
 #define RUN_FAIL(run, node, status, ...) return clfi_run_fail((run), (node), (status), __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of a template. White space around tags as Jinja's lexer treats it with trim_blocks and lstrip_blocks. */
+/* Cuts a template into tokens. White space around tags is treated as by Jinja's lexer with trim_blocks and lstrip_blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct scanner {
     clf_template *tpl;
     const char *at, *end;
     int line;
-    bool is_line_start; /* the last tag took the newline behind it along */
+    bool is_line_start; /* a line begins here: at the template's start, or the last tag took the newline behind it */
 } scanner;
 
 static bool is_space(char c)
@@ -149,7 +149,8 @@ static clf_status scan_sign(scanner *s)
     CLF_FAIL(CLF_FORMAT, "%s line %d: unexpected \"%.1s\"", s->tpl->name, s->line, s->at);
 }
 
-/* White space behind a closed tag: all of it after "-%}", one newline after "%}" and "#}", nothing after "}}". */
+/* Skips white space behind a closed tag: all of it after "-%}", "-}}" and "-#}", one newline after "%}" and "#}", none after "}}" and
+ * "+%}". */
 static void skip_behind(scanner *s, bool takes_all, bool takes_newline)
 {
     const char *from = s->at;
@@ -162,7 +163,7 @@ static void skip_behind(scanner *s, bool takes_all, bool takes_newline)
     count_lines(s, from, s->at);
 }
 
-/* The end of a tag at this place, where no bracket of the tag is open. */
+/* Reads the end of a tag if it is here; the caller has checked that no bracket of the tag is open. */
 static bool close_tag(scanner *s, const char *closing, bool is_variable, clf_status *st)
 {
     const bool has_sign = s->at < s->end && (*s->at == '-' || (*s->at == '+' && !is_variable));
@@ -221,8 +222,8 @@ static clf_status skip_comment(scanner *s)
     return CLF_OK;
 }
 
-/* The text before a tag without what the tag takes: all white space before "{%-", white space from the line's start before "{%" and
- * "{#". */
+/* The size of the text before a tag, without white space that the tag takes: all of it before "{%-", and from the line's start before "{%"
+ * and "{#". */
 static size_t text_before(const scanner *s, const char *from, const char *tag, char sign, bool is_variable)
 {
     const char *end = tag, *start = tag;
@@ -239,7 +240,7 @@ static size_t text_before(const scanner *s, const char *from, const char *tag, c
     return (size_t)((begins_line ? start : end) - from);
 }
 
-/* {% raw %} ... {% endraw %}: the text between as it stands. *is_raw: the tag at s->at was one, and all of it has been taken. */
+/* Reads {% raw %} ... {% endraw %}, whose text is taken as it stands. *is_raw: the tag at s->at was one, and all of it has been read. */
 static clf_status scan_raw(scanner *s, bool *is_raw)
 {
     const char *at = s->at;

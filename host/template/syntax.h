@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens and the syntax tree of a template. */
+/* The tokens and the syntax tree of a template, and the functions that make them. */
 #ifndef CLFI_TEMPLATE_SYNTAX_H
 #define CLFI_TEMPLATE_SYNTAX_H
 
@@ -27,7 +27,7 @@ typedef enum template_token_kind {
 typedef struct template_token {
     template_token_kind kind;
     int line;
-    const char *text; /* of the template's copy of the source; of a TEXT its trimmed piece */
+    const char *text; /* in the template's copy of the source; a TEXT's is trimmed */
     size_t length;
     json_t *value; /* of STRING and NUMBER; owned */
 } template_token;
@@ -42,8 +42,8 @@ typedef enum template_node_kind {
     NODE_ITEM,      /* a[b] */
     NODE_SLICE,     /* a[b:c:d]; absent parts NULL */
     NODE_CALL,      /* name(arguments), or a.name(arguments) where a is not NULL */
-    NODE_FILTER,    /* a | name(arguments); a NULL: of a block */
-    NODE_TEST,      /* a is name(arguments); flag: is not */
+    NODE_FILTER,    /* a | name(arguments) */
+    NODE_TEST,      /* a is name(arguments); flag: `is not` */
     NODE_UNARY,     /* name: "-", "+", "not" */
     NODE_BINARY,    /* a name b */
     NODE_COMPARE,   /* a, then items compared in turn by the operators `names` */
@@ -70,9 +70,9 @@ struct template_node {
     template_node *a, *b, *c, *d;
     template_node **items; /* of a call, filter or test: its arguments */
     size_t count, capacity;
-    char **names; /* beside items, where an argument has a keyword (else NULL); or as told above */
+    char **names; /* keywords of the items (NULL: none); or as above */
     size_t name_count, name_capacity;
-    template_node *next; /* all nodes of a template, for their release */
+    template_node *next; /* list of all nodes of a template, to free them */
 };
 
 typedef struct clf_template {
@@ -83,10 +83,10 @@ typedef struct clf_template {
     template_node *root, *nodes;
 } clf_template;
 
-/* Cuts the source into tokens. */
+/* Cuts the first `size` bytes of the source into tokens. FORMAT: broken syntax. OUT_OF_MEMORY. */
 clf_status clfi_template_scan(clf_template *tpl, size_t size);
 
-/* Builds the tree from them. */
+/* Builds the tree of the tokens. FORMAT: broken syntax. UNSUPPORTED: a construct that is not supported. OUT_OF_MEMORY. */
 clf_status clfi_template_build(clf_template *tpl);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates and frees templates. */
+/* Parses, searches and frees templates. */
 #include "template/template.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "template/syntax.h"
 
-/* \r\n and \r are \n, as in Jinja. Returns the new size. */
+/* Turns \r\n and \r into \n, as Jinja does. Returns the new size. */
 static size_t unify_newlines(char *text, size_t size)
 {
     size_t used = 0;

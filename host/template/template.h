@@ -22,17 +22,19 @@
 
 typedef struct clf_template clf_template;
 
-/* `name` stands before the line in messages ("chat template"); it is copied. FORMAT: broken syntax. UNSUPPORTED: a statement that is not in
- * the list above. Release with clfi_template_destroy. */
+/* Parses a template of at most CLFI_TEMPLATE_MAX_BYTES. `name` ("chat template") stands before the line in messages; it is copied. FORMAT:
+ * broken syntax. UNSUPPORTED: a statement or construct that is not in the list above. OUT_OF_MEMORY. Release *out with
+ * clfi_template_destroy. */
 clf_status clfi_template_parse(const char *text, size_t size, const char *name, clf_template **out);
 void clfi_template_destroy(clf_template *tpl); /* NULL is a no-op */
 
-/* Whether a piece of the template's own text, or a string in it, has the text inside. */
+/* Whether the template's own text between tags, or a string in it, contains the text. */
 bool clfi_template_writes(const clf_template *tpl, const char *text, size_t size);
 
-/* Appends the text for these variables (an object; borrowed, left as it is). now: what strftime_now formats as local time. FORMAT: a
- * template that fails, at a line; INVALID_ARGUMENT: raise_exception, with its message; UNSUPPORTED: an unknown filter, test, function or
- * method, by name. After a failure `out` holds what was there before. */
+/* Appends the text of the template for these variables (an object; borrowed and not changed). now: the time that strftime_now writes as
+ * local time. FORMAT: evaluation fails, or exceeds a limit (limits.h). INVALID_ARGUMENT: raise_exception, with its message. UNSUPPORTED: a
+ * filter, test, function, method or argument that is not supported. OUT_OF_MEMORY. Messages name the line. After a failure `out` is as
+ * before. */
 clf_status clfi_template_render(const clf_template *tpl, const json_t *variables, time_t now, clf_str *out);
 
 #endif

@@ -17,7 +17,8 @@
 /* Before the digits of an integer key: no UTF-8 has this byte. */
 #define INTEGER_KEY '\xff'
 
-/* Neither jansson's functions nor json_is_... take it for a value of theirs; it is in no memory that is given back. */
+/* Its type is unknown to jansson, so none of its functions takes it for a value. Its count of references, (size_t)-1, keeps it from being
+ * freed. */
 static json_t undefined = {(json_type)(JSON_NULL + 1), (size_t)-1};
 
 json_t *clfi_value_stored(json_t *value)
@@ -49,7 +50,7 @@ bool clfi_value_is_true(const json_t *value)
     size_t length;
     if (clfi_value_number(value, &number))
         return number != 0;
-    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR) /* as Python has it, with elements or without */
+    if (clfi_list_kind_of(value) == CLF_LIST_GENERATOR) /* as in Python, also without elements */
         return true;
     return clfi_value_length(value, &length) && length > 0;
 }
@@ -151,7 +152,7 @@ static bool is_printable(uint32_t code)
     return true;
 }
 
-/* Python's repr of a string: single quotes unless it has some and no double ones, and escapes for what cannot be seen. */
+/* Python's repr of a string: in single quotes, unless it contains some and no double ones; invisible characters are escaped. */
 static clf_status append_quoted(const char *text, size_t size, clf_str *out)
 {
     const char quote = memchr(text, '\'', size) && !memchr(text, '"', size) ? '"' : '\'';
@@ -173,7 +174,7 @@ static clf_status append_quoted(const char *text, size_t size, clf_str *out)
     return clfi_str_append_char(out, quote);
 }
 
-/* A character as \uXXXX, above 0xffff as two of them. */
+/* Appends a character as \uXXXX; above 0xffff as two of them. */
 static clf_status append_escaped(uint32_t code, clf_str *out)
 {
     if (code < 0x10000)
@@ -201,7 +202,7 @@ static clf_status append_json_string(const char *text, size_t size, bool is_asci
     return clfi_str_append_char(out, '"');
 }
 
-/* One form of writing: Python's or JSON's. */
+/* A form in which values are written: Python's or JSON's. */
 typedef struct value_writer {
     bool is_json, is_ascii;
     int indent; /* < 0: one line */
@@ -211,7 +212,7 @@ typedef struct value_writer {
 
 static clf_status append_any(const value_writer *w, const json_t *value, int depth);
 
-/* Before an element or the closing bracket. */
+/* Appends the text before an element or before the closing bracket. */
 static clf_status append_break(const value_writer *w, int depth, bool is_first, bool is_end)
 {
     if (!is_first && !is_end)
@@ -252,7 +253,8 @@ static clf_status append_dict(const value_writer *w, const json_t *dict, int dep
     return clfi_str_append_char(w->out, '}');
 }
 
-/* JSON knows lists and tuples, as lists. The text of a range and of a generator would tell how they were made, or where they lie. */
+/* JSON has lists and tuples, both as lists; other kinds are refused. Python's text of a range or a generator shows how it was made, or its
+ * address, so these are refused too. */
 static clf_status append_list(const value_writer *w, const json_t *list, int depth)
 {
     const clf_list_kind kind = clfi_list_kind_of(list);
@@ -418,7 +420,7 @@ size_t clfi_value_space(const char *text, size_t size)
     return is_space ? bytes : 0;
 }
 
-/* Whether the character text[0..bytes) is to go. */
+/* Whether strip removes the character text[0..bytes). */
 static bool is_stripped(const char *text, size_t bytes, const json_t *characters)
 {
     if (!characters)
@@ -463,7 +465,7 @@ bool clfi_value_contains(const json_t *container, const json_t *item, bool *out)
     }
     if (json_is_object(container)) {
         *out = clfi_value_entry(container, item) != NULL;
-        return !json_is_array(item) && !json_is_object(item); /* which Python does not take for keys */
+        return !json_is_array(item) && !json_is_object(item); /* Python accepts none of these as key */
     }
     size_t seen = 0;
     for (; seen < clfi_list_count(container) && !*out; seen++)

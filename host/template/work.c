@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of a rendering: its steps, their nesting, and what they do, for a few of them over long values may otherwise take hours. */
+/* Enforces the limits of a rendering: its steps, their nesting, and the work that they do. A few steps over long values could otherwise
+ * take hours. */
 #include <stdarg.h>
 #include <stdio.h>
 

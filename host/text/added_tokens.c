@@ -13,7 +13,7 @@
 typedef struct clf_added_pattern {
     char *text; /* owned */
     size_t size;
-    size_t order; /* of equal patterns the first counts: special tokens, then as added */
+    size_t order; /* the lowest of equal patterns counts: special tokens first, then as added */
     int32_t id;
     bool single_word, lstrip, rstrip, strips_ascii, special;
 } clf_added_pattern;

@@ -15,12 +15,12 @@ typedef struct clf_added_token {
     const char *content; /* copied by clfi_added_tokens_add */
     size_t size;
     int32_t id;
-    bool single_word; /* matches only between characters that are no word characters */
+    bool single_word; /* matches only if no word character stands beside it */
     bool lstrip;      /* takes the white space before it along */
     bool rstrip;      /* and the white space after it */
     bool normalized;  /* is looked for in the normalised text, itself normalised; otherwise as written in the raw text */
     bool special;
-    bool strips_ascii; /* what it takes along is white space of ASCII alone */
+    bool strips_ascii; /* lstrip and rstrip take only ASCII white space */
 } clf_added_token;
 
 /* One of the two searches: raw or normalised text. */
@@ -33,7 +33,7 @@ typedef struct clf_added_matcher {
 typedef struct clf_added_tokens {
     clf_added_token *tokens; /* content owned; in the order added */
     size_t count, capacity;
-    struct clf_added_form *forms; /* of those that the normalizers change, sorted by id */
+    struct clf_added_form *forms; /* normal forms of the tokens that normalizers change, sorted by id */
     size_t form_count;
     clf_vocabulary ids; /* content to id */
     clf_added_matcher raw, normalized;
@@ -41,11 +41,13 @@ typedef struct clf_added_tokens {
 
 void clfi_added_tokens_free(clf_added_tokens *added);
 
-/* Adds one token; of tokens with equal content the last counts, and an empty one is ignored. */
+/* Adds one token; the last of several tokens with equal content counts, and an empty one is ignored. FORMAT: its id is out of range.
+ * OUT_OF_MEMORY. */
 clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token *token);
 
-/* Prepares the searches once all tokens are there. known: ids of the model's vocabulary. UNSUPPORTED: a normalised token that the
- * normaliser turns into nothing. FORMAT: two added tokens share an id. */
+/* Prepares the searches; to be called after the last token was added. known: the highest id of the model's vocabulary, plus 1. UNSUPPORTED:
+ * normalisation leaves nothing of a token. FORMAT: two added tokens share an id, or an id is far beyond the number of tokens.
+ * OUT_OF_MEMORY. */
 clf_status clfi_added_tokens_finish(clf_added_tokens *added, size_t known, const clf_chain *normalizers);
 
 /* Text that decoding writes for an added token, as the reference does: its normal form if it is searched in the normalised text, else its
@@ -66,8 +68,8 @@ typedef struct clf_segment_walk {
     bool holds;
 } clf_segment_walk;
 
-/* Next segment of UTF-8 text[0..size): of matches that begin at one place the longest, scanned from the left. False at the end. With
- * ignore_special, special tokens are text like any other. */
+/* Finds the next segment of UTF-8 text[0..size), from left to right; the longest of the tokens that begin at one place matches. False at
+ * the end. With ignore_special, special tokens are text like any other. */
 bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, bool ignore_special, clf_segment_walk *walk,
                      clf_segment *segment);
 

@@ -42,7 +42,7 @@ clf_status clfi_text_too_long(size_t limit)
              limit, CLFI_TEXT_GROWTH);
 }
 
-/* Room for so many bytes more, and their spans. */
+/* Makes room for `more` bytes and their spans. */
 static clf_status make_room(clf_aligned_text *text, size_t more)
 {
     if (text->limit && more > text->limit - text->text.length)

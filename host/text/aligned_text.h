@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text on its way through a tokenizer that remembers, if asked, which characters of the given text each of its bytes came from. */
+/* Text on its way through a tokenizer. If asked, it remembers which characters of the given text each of its bytes came from. */
 #ifndef CLFI_TEXT_ALIGNED_TEXT_H
 #define CLFI_TEXT_ALIGNED_TEXT_H
 
@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* Limit of what normalizers, pre-tokenizers and decoders make of a text: 64 times its bytes plus 1 MiB. A Unicode form has 18 characters
- * for one at most (U+FDFA). */
+/* Bytes that normalizers, pre-tokenizers and decoders may make of a text: 64 times its bytes plus 1 MiB. Unicode's forms need less: they
+ * make at most 18 characters of one (U+FDFA). */
 enum { CLFI_TEXT_GROWTH = 64, CLFI_TEXT_GROWTH_BYTES = 1 << 20 };
 
 /* Characters [start, end) of the given text, counted as code points. */
@@ -35,31 +35,31 @@ void clfi_aligned_clear(clf_aligned_text *text, bool is_aligned);
 /* Bytes that `size` bytes of text may grow to. */
 size_t clfi_text_limit(size_t size);
 
-/* UNSUPPORTED: a text would be longer than that. */
+/* Fails with UNSUPPORTED: a text would be longer than `limit` bytes. */
 clf_status clfi_text_too_long(size_t limit);
 
 /* Appends UTF-8 as it was given; its first character is number first_character of the given text. */
 clf_status clfi_aligned_append_given(clf_aligned_text *text, const char *bytes, size_t size, size_t first_character);
 
-/* Appends bytes [start, end) of another text with where they came from. */
+/* Appends bytes [start, end) of another text, with their spans. */
 clf_status clfi_aligned_append_slice(clf_aligned_text *text, const clf_aligned_text *from, size_t start, size_t end);
 
 /* Appends one character that came from `span`. */
 clf_status clfi_aligned_append(clf_aligned_text *text, uint32_t code, clf_char_span span);
 
-/* A text written anew from the characters [start, end) of another one. */
+/* State of writing a new text from bytes [start, end) of another one. */
 typedef struct clf_rewrite {
     const clf_aligned_text *from;
     clf_aligned_text *to;
-    size_t start, end, at; /* bytes of `from`; those before `at` are used up */
+    size_t start, end, at; /* byte offsets in `from`; characters before `at` are used up (if `to` is aligned) */
 } clf_rewrite;
 
-/* Appends `code` to `to`. change 0: it stands for the next character of `from`. Negative: for the next one, and so many more are dropped.
- * Positive: it is new, and belongs to what the last character used up came from. (The rule of Hugging Face's NormalizedString::transform.)
- * */
+/* Appends `code` to `to`. `change` says where it came from, by the rule of Hugging Face's NormalizedString::transform. 0: from the next
+ * character of `from`. -n: from the next one, and n more are dropped. Positive: it is new, and belongs to the last character that was used
+ * up. */
 clf_status clfi_rewrite_put(clf_rewrite *rewrite, uint32_t code, int change);
 
-/* Drops so many characters of `from`. */
+/* Drops the next `characters` characters of `from`. */
 void clfi_rewrite_skip(clf_rewrite *rewrite, size_t characters);
 
 /* Characters in UTF-8 text[0..size). */

@@ -21,7 +21,7 @@ typedef struct clf_merge {
 
 #define NO_PAIR UINT64_MAX
 
-enum { PART_BYTES = 4096 }; /* of a long text without pre-tokenizer, which is one word */
+enum { PART_BYTES = 4096 }; /* a longer word (a text without pre-tokenizer is one) is encoded in parts of at least this size */
 
 struct clf_bpe {
     clf_vocabulary vocabulary;
@@ -29,7 +29,7 @@ struct clf_bpe {
     size_t prefix_size, suffix_size;
     int32_t unknown; /* -1: none */
     bool fuse_unknown, byte_fallback, ignore_merges;
-    bool parts_at_spaces; /* no token goes from another character on to U+2581, SentencePiece's space, which is one */
+    bool parts_at_spaces; /* a long word may be divided before U+2581, SentencePiece's space (do_words_end) */
     int32_t byte_id[256]; /* with byte_fallback; -1: none */
     clf_merge *merges;    /* open addressing, at most half full */
     size_t merge_count, slot_count;
@@ -65,7 +65,8 @@ static size_t find_word(const char *text, size_t size, size_t from)
     return size;
 }
 
-/* Whether no merge crosses the beginning of a word, so that a long text may be divided there. */
+/* Whether U+2581 is a token and no token has it behind another character. No merge then crosses the beginning of a word, and a long text
+ * may be divided there. */
 static bool do_words_end(const clf_vocabulary *vocabulary)
 {
     if (clfi_vocabulary_find(vocabulary, sign, SIGN_SIZE) < 0)
@@ -212,7 +213,7 @@ static int compare_scores(const void *a, const void *b)
 
 clf_status clfi_bpe_add_scores(clf_bpe *bpe, const float *scores, size_t count, const char *where)
 {
-    enum { LONGEST = 256 }; /* bytes of a token that is divided; no known vocabulary has longer ones that come about by merging */
+    enum { LONGEST = 256 }; /* bytes; longer tokens get no merges (no known vocabulary has longer ones that merges make) */
     const clf_vocabulary *vocabulary = &bpe->vocabulary;
     clf_scored *order;
     CLF_TRY(clfi_alloc(vocabulary->count, sizeof *order, "token scores", &order));
@@ -330,7 +331,7 @@ static clf_status add_unknown(const clf_bpe *bpe, clf_model_memory *memory, size
     return CLF_OK;
 }
 
-/* Bytes of a character, if each of them has a token; they don't end a run of unknown characters (so the reference has it). */
+/* Adds the tokens of a character's bytes, if each of them has one. As in the reference, they don't end a run of unknown characters. */
 static clf_status add_bytes(const clf_bpe *bpe, clf_model_memory *memory, const char *text, size_t size, bool *done, size_t *count)
 {
     *done = false;
@@ -343,7 +344,7 @@ static clf_status add_bytes(const clf_bpe *bpe, clf_model_memory *memory, const 
     return CLF_OK;
 }
 
-/* The character as the vocabulary has it: with the prefix, and the suffix where it is the word's last. */
+/* Adds what the vocabulary's form of the character has: the prefix, and the suffix if it is the word's last. */
 static clf_status decorate(const clf_bpe *bpe, clf_model_memory *memory, bool first, bool last, const char **text, size_t *size)
 {
     if ((first || !bpe->prefix_size) && (!last || !bpe->suffix_size))

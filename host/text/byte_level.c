@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* GPT-2's characters for bytes. */
+/* Maps bytes to GPT-2's characters for them and back. */
 #include "text/byte_level.h"
 
-/* The character of a byte. Bytes 0..32, 127..160 and 173 have no picture of their own: in this order they are U+0100, U+0101, ... */
+/* The character of a byte. Bytes 0..32, 127..160 and 173 are no visible characters: in this order they become U+0100, U+0101, ... */
 static uint32_t byte_to_char(unsigned char byte)
 {
     if (byte <= 0x20)

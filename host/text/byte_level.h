@@ -9,7 +9,7 @@
 /* The byte of a character, -1 when it stands for none. */
 int clfi_char_to_byte(uint32_t code);
 
-/* Appends bytes [start, end) of `from` as such characters; each belongs to what its byte came from. */
+/* Appends bytes [start, end) of `from` as such characters; each has the span of its byte. */
 clf_status clfi_byte_level_append(clf_aligned_text *to, const clf_aligned_text *from, size_t start, size_t end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading of chains; a Sequence inside a Sequence becomes one flat list. */
+/* Reads chains; a Sequence inside a Sequence becomes part of one flat list. */
 #include "text/chain.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static clf_status add_part(clf_chain *chain, const clf_part_kind *kind, const js
     return CLF_OK;
 }
 
-/* The parser has bounded how deep objects lie inside each other. */
+/* The recursion is bounded: the JSON parser limits how deep objects are nested. */
 clf_status clfi_chain_read(const json_t *json, const char *where, const clf_part_table *table, clf_chain *chain)
 {
     const char *type;

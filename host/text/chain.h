@@ -21,7 +21,7 @@ typedef struct clf_part_kind {
 typedef struct clf_part_table {
     const clf_part_kind *const *rows;
     size_t count;
-    const char *members; /* key of a Sequence's list: "normalizers" */
+    const char *members; /* key of a Sequence's list: "normalizers"; NULL: there are no Sequences */
 } clf_part_table;
 
 typedef struct clf_part {
@@ -38,15 +38,15 @@ enum { CLFI_CHAIN_PARTS_MAX = 64 };
 
 void clfi_chain_free(clf_chain *chain);
 
-/* Appends the part that `json` describes, or those of a Sequence one after the other; NULL adds nothing. FORMAT: no object with a "type";
- * more than CLFI_CHAIN_PARTS_MAX parts. UNSUPPORTED: a type that the table has not, with those that it has. The caller frees the chain,
- * also after a failure. */
+/* Appends the part that `json` describes, or all parts of a Sequence in their order; NULL adds nothing. FORMAT: not an object with a
+ * "type", or more than CLFI_CHAIN_PARTS_MAX parts. UNSUPPORTED: a type that is not in the table; the message lists the known ones. Statuses
+ * also those of clf_part_kind.read. The caller frees the chain, also after a failure. */
 clf_status clfi_chain_read(const json_t *json, const char *where, const clf_part_table *table, clf_chain *chain);
 
 /* The row of this type, NULL when there is none. */
 const clf_part_kind *clfi_part_find(const clf_part_table *table, const char *type);
 
-/* UNSUPPORTED, naming the type and the known ones. */
+/* Fails with UNSUPPORTED and a message that names the type and lists the known ones. */
 clf_status clfi_part_unknown(const clf_part_table *table, const char *where, const char *type);
 
 #endif

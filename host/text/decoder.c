@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders as stages that hold back only what later tokens decide. Fuse and ByteLevel make one token of all; it flows on in parts. */
+/* Decoders as stages that hold back only text that later tokens may change. Fuse and ByteLevel make one token of all, and pass it on in
+ * parts. */
 #include "text/decoder.h"
 
 #include <stdlib.h>
@@ -14,14 +15,14 @@
 
 typedef struct clf_decoder_kind {
     clf_part_kind part; /* first */
-    bool takes_parts;   /* push gets tokens as they come; otherwise whole */
+    bool takes_parts;   /* push gets parts of tokens as they come; otherwise complete tokens */
 
-    /* A token, or with takes_parts a part of one, of which `ends` tells the last. Hands on by pass(decoding, index + 1, ...). */
+    /* Takes a token, or with takes_parts a part of one; `ends` marks its last part. Passes text on by pass(decoding, index + 1, ...). */
     clf_status (*push)(const void *settings, clf_decoding *decoding, size_t index, const char *text, size_t size, bool ends);
     clf_status (*finish)(const void *settings, clf_decoding *decoding, size_t index); /* NULL: nothing is left */
 } clf_decoder_kind;
 
-/* Gives a part of a token to stage `index`, or to the text behind the last one. */
+/* Gives a part of a token to stage `index`, or appends it to the text if there is no such stage. */
 static clf_status pass(clf_decoding *decoding, size_t index, const char *text, size_t size, bool ends)
 {
     if (index == decoding->stage_count)
@@ -44,7 +45,7 @@ static clf_status pass(clf_decoding *decoding, size_t index, const char *text, s
     return CLF_OK;
 }
 
-/* --- WordPiece: a space before each token that does not continue a word --- */
+/* --- WordPiece: a space before each token but the first, unless it continues a word --- */
 
 typedef struct clf_wordpiece_decoder {
     char *prefix;
@@ -94,7 +95,7 @@ static clf_status replace_all(const char *text, size_t size, const char *from, c
     }
 }
 
-/* The reference's list, in its order. */
+/* The replacements of the reference's WordPiece decoder, in its order. */
 static clf_status clean_up(clf_str *text)
 {
     static const char *const pairs[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -170,7 +171,7 @@ static clf_status push_byte_level(const void *settings, clf_decoding *decoding, 
         uint32_t code;
         i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
         const int byte = clfi_char_to_byte(code);
-        if (byte < 0) { /* no byte-level token: its text as it is */
+        if (byte < 0) { /* not a byte-level token: its text stays as it is */
             held->length = before;
             CLF_TRY(clfi_str_append(held, text, size));
             break;
@@ -190,7 +191,7 @@ static clf_status finish_byte_level(const void *settings, clf_decoding *decoding
 
 static const clf_decoder_kind byte_level_row = {{"ByteLevel", NULL, NULL}, .push = push_byte_level, .finish = finish_byte_level};
 
-/* --- Metaspace: its character becomes a space, and in the first token nothing --- */
+/* --- Metaspace: its character becomes a space, and in the first token nothing, unless prepend_scheme is "never" --- */
 
 typedef struct clf_metaspace_decoder {
     char *replacement;
@@ -277,7 +278,7 @@ static clf_status finish_bpe(const void *settings, clf_decoding *decoding, size_
 
 static const clf_decoder_kind bpe_row = {{"BPEDecoder", read_bpe, NULL}, .push = push_bpe, .finish = finish_bpe};
 
-/* --- ByteFallback: a run of tokens "<0xE2>" becomes its text, or if that is not UTF-8 a U+FFFD for each --- */
+/* --- ByteFallback: a run of tokens such as "<0xE2>" becomes its text, or U+FFFD for each of them if the bytes are not UTF-8 --- */
 
 static clf_status pass_bytes(clf_decoding *decoding, size_t index)
 {
@@ -336,7 +337,7 @@ static clf_status finish_fuse(const void *settings, clf_decoding *decoding, size
 
 static const clf_decoder_kind fuse_row = {{"Fuse", NULL, NULL}, .takes_parts = true, .push = push_fuse, .finish = finish_fuse};
 
-/* --- Strip: up to so many of one character off the start and the end of each token --- */
+/* --- Strip: removes one character up to `start` times from the start of each token, and up to `stop` times from its end --- */
 
 typedef struct clf_strip_decoder {
     char content[5];
@@ -384,7 +385,8 @@ static clf_status push_strip(const void *settings, clf_decoding *decoding, size_
         }
         for (; !is_content && stage->trailing > 0; stage->trailing--)
             CLF_TRY(pass(decoding, index + 1, decoder->content, decoder->content_size, false));
-        CLF_TRY(pass(decoding, index + 1, character, step, false)); /* with all that may wait waiting, one more of them goes on */
+        /* A content character comes here if `stop` of them wait already: one passes on, and this one waits in its place. */
+        CLF_TRY(pass(decoding, index + 1, character, step, false));
     }
     if (!ends)
         return CLF_OK;

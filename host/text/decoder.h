@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders: tokens back to text. The tokens flow one by one through a chain of stages; each kind is a row of decoder.c. */
+/* Decoders: turn tokens back into text. The tokens flow one by one through a chain of stages; each kind is a row of decoder.c. */
 #ifndef CLFI_TEXT_DECODER_H
 #define CLFI_TEXT_DECODER_H
 
@@ -13,13 +13,13 @@ extern const clf_part_table clfi_decoders;
 
 /* State of one stage in one text. */
 typedef struct clf_decoder_stage {
-    clf_str token;   /* parts of a token that is not whole yet */
-    clf_str held;    /* what waits for more: the last token, the bytes of an unfinished character */
-    size_t tokens;   /* that came whole */
-    size_t made;     /* bytes that it put in the place of others */
-    size_t leading;  /* characters taken off the start of the token at hand */
-    size_t trailing; /* characters at its end that may have to go */
-    bool is_inside;  /* the token at hand has begun; the last token is held */
+    clf_str token;   /* parts of a token that is not complete yet */
+    clf_str held;    /* input that waits for more: the last token, or the bytes of an unfinished character */
+    size_t tokens;   /* complete tokens so far */
+    size_t made;     /* Replace: bytes of all replacements */
+    size_t leading;  /* Strip: characters removed from the start of the current token */
+    size_t trailing; /* Strip: characters at its end that may have to be removed */
+    bool is_inside;  /* Strip: the current token has begun to be passed on; BPEDecoder: `held` is a token */
 } clf_decoder_stage;
 
 typedef struct clf_decoding {
@@ -35,10 +35,10 @@ typedef struct clf_decoding {
 /* Starts a text; *decoding is zero or was used before. `out` is borrowed until finish. */
 clf_status clfi_decoding_begin(clf_decoding *decoding, const clf_chain *chain, clf_str *out);
 
-/* The next token: appends to `out` what is certain by now, always whole characters. */
+/* Takes the next token: appends to `out` the text that later tokens cannot change, always whole characters. */
 clf_status clfi_decoding_push(clf_decoding *decoding, const char *token, size_t size);
 
-/* The end of the text: appends the rest. */
+/* Ends the text: appends the rest. */
 clf_status clfi_decoding_finish(clf_decoding *decoding);
 
 void clfi_decoding_free(clf_decoding *decoding);

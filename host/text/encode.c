@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoding: repair of the bytes, added tokens, normalizers, pre-tokenizers, model, truncation, template. */
+/* Encodes texts: repair of ill-formed UTF-8, added tokens, normalizers, pre-tokenizers, model, truncation, template. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
-/* Size of a portion, if the tokenizer allows portions: a long text that gets cut is then not read to its end. */
+/* Least bytes of a portion, where the tokenizer allows portions. Truncation then leaves most of a long text unread. */
 enum { PORTION_BYTES = 4096 };
 
 struct clf_encode_workspace {
@@ -27,7 +27,7 @@ typedef struct clf_text_part {
     const clf_tokenizer *tokenizer;
     clf_text_workspace *work;
     clf_token_list *tokens;
-    size_t enough; /* tokens after which to stop */
+    size_t enough; /* stop when there are this many tokens */
     bool ignore_special, ignore_added, is_aligned;
     clf_token_sink sink; /* NULL: the tokens stay in the list */
     void *user;
@@ -67,7 +67,7 @@ static clf_status repair(clf_text_workspace *work, const char **text, size_t *si
     return CLF_OK;
 }
 
-/* Leaves out spaces that token number `index` has at its ends, as post-processors with trim_offsets ask for. */
+/* Moves the offsets of token number `index` past the spaces at its ends, as post-processors with trim_offsets do. */
 static void trim(const clf_post_processor *processor, const char *text, size_t size, size_t index, clf_token *token)
 {
     uint32_t leading = 0, trailing = 0;
@@ -89,7 +89,7 @@ static void trim(const clf_post_processor *processor, const char *text, size_t s
         token->end = token->end - trailing > token->start ? token->end - trailing : token->start;
 }
 
-/* An added token: characters [start, end) of the given text, text[0..size) at this point. */
+/* Appends an added token: characters [start, end) of the given text, which are text[0..size) at this point. */
 static clf_status append_added(const clf_text_part *s, int32_t id, const char *text, size_t size, clf_char_span span)
 {
     CLF_TRY(clfi_token_append(s->tokens, id, span.start, span.end));
@@ -98,7 +98,7 @@ static clf_status append_added(const clf_text_part *s, int32_t id, const char *t
     return CLF_OK;
 }
 
-/* Places in a piece become characters of the given text. */
+/* Converts offsets in bytes of a piece to offsets in characters of the given text, for tokens from `first` on. */
 static void place_tokens(const clf_text_part *s, const clf_piece *piece, size_t first)
 {
     const clf_char_span *spans = s->work->text[0].spans + piece->start;
@@ -136,7 +136,7 @@ static clf_status encode_pieces(const clf_text_part *s)
     return CLF_OK;
 }
 
-/* Pieces of the normalised text: added tokens that are looked for in it, and what lies between them. */
+/* Cuts the normalised text into pieces: added tokens that are looked for in it, and the text between them. */
 static clf_status find_normalized(const clf_text_part *s)
 {
     const clf_str *text = &s->work->text[0].text;
@@ -182,7 +182,7 @@ static clf_status hand_on(const clf_text_part *s)
     return CLF_OK;
 }
 
-/* Raw text without added tokens of the raw kind; its first character is number `character` of the given text. */
+/* Encodes raw text in which no added tokens of the raw kind are left; its first character is number `character` of the given text. */
 static clf_status encode_raw(const clf_text_part *s, const char *text, size_t size, size_t character)
 {
     clf_text_workspace *work = s->work;
@@ -206,7 +206,7 @@ static clf_status encode_raw(const clf_text_part *s, const char *text, size_t si
     return CLF_OK;
 }
 
-/* A language before the text, as MarianTokenizer takes it: from ">>" to the first "<<". *out: its bytes; 0: there is none. */
+/* Encodes a language before a text, as MarianTokenizer does: from ">>" to the first "<<". *out: its bytes; 0: there is none. */
 static clf_status encode_language(const clf_text_part *s, const char *text, size_t size, size_t character, size_t *out)
 {
     static const char unknown[] = "<unk>";
@@ -224,7 +224,7 @@ static clf_status encode_language(const clf_text_part *s, const char *text, size
     return append_added(s, id, text, *out, (clf_char_span){(uint32_t)character, (uint32_t)(character + characters)});
 }
 
-/* Tokens of one sequence; stops once there are enough. */
+/* Encodes one sequence; stops once there are enough tokens. */
 static clf_status encode_sequence(const clf_text_part *s, const char *text, size_t size)
 {
     s->tokens->count = 0;
@@ -256,7 +256,7 @@ static clf_status encode_sequence(const clf_text_part *s, const char *text, size
     return CLF_OK;
 }
 
-/* Characters become bytes of the given text, of which each ill-formed part is one character. */
+/* Converts offsets in characters to offsets in bytes of the given text, where each ill-formed part counts as one character. */
 static clf_status bytes_of_characters(struct clf_encode_workspace *work, const char *text, size_t size, clf_token_list *tokens)
 {
     size_t count = 0;
@@ -338,7 +338,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
         .tokenizer = tokenizer,
         .work = work,
         .tokens = &tokens[0],
-        .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
+        .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* truncating a pair needs both lengths */
         .ignore_special = o->ignore_special || tokenizer->splits_special,
         .ignore_added = o->ignore_added,
         .is_aligned = with_offsets || tokenizer->needs_spans,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cache with one place for each hash: a new word takes the place of an old one. */
+/* The cache has one place for each hash: a new word replaces the old one there. */
 #include "text/model_memory.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Working memory of tokenizer models, with a cache of the words that they have divided. One thread at a time. */
+/* Working memory of tokenizer models, with a cache of the tokens of words. One thread at a time. */
 #ifndef CLFI_TEXT_MODEL_MEMORY_H
 #define CLFI_TEXT_MODEL_MEMORY_H
 
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "text/token_list.h"
 
-/* A part of a word while it is merged; a list, since parts go away. */
+/* A part of a word while BPE merges it. The parts are a linked list, because merging removes some. */
 typedef struct clf_symbol {
     int32_t id;
     int32_t previous, next; /* -1: none */
@@ -20,15 +20,15 @@ typedef struct clf_symbol {
 typedef struct clf_merge_candidate {
     uint32_t rank;
     int32_t position; /* of the left symbol */
-    int32_t id;       /* that the two become */
+    int32_t id;       /* the token that the two become */
 } clf_merge_candidate;
 
-/* Best way to the end of a place in the text. */
+/* Unigram: the best way to divide a word's bytes up to one position into tokens. */
 typedef struct clf_best_path {
     double score;
-    uint32_t start; /* of the last token on the way; UINT32_MAX: there is no way yet */
+    uint32_t start; /* of the last token on this way; UINT32_MAX: no way is known yet */
     int32_t id;     /* of that token */
-    uint32_t end;   /* on the best way through all of the text: where the token that begins here ends */
+    uint32_t end;   /* if the best way through the whole word has a token that begins here: its end */
     int32_t next_id;
 } clf_best_path;
 
@@ -56,12 +56,12 @@ typedef struct clf_model_memory {
 
 void clfi_model_memory_free(clf_model_memory *memory);
 
-/* Appends the tokens of a word that this model has divided before; false when it is not remembered. *slot: where clfi_model_memory_keep
- * puts it, NULL for a word that is too long. A model is told from another one at the same address by the time at which it was made. */
+/* Appends the tokens of a word if the cache has them (*found). *slot: where clfi_model_memory_keep can store the word; NULL: it is longer
+ * than CLFI_CACHED_BYTES. made_ns: when the model was made, which tells it from an earlier model at the same address. OUT_OF_MEMORY. */
 clf_status clfi_model_memory_find(clf_model_memory *memory, const void *model, uint64_t made_ns, const char *word, size_t size,
                                   clf_token_list *tokens, bool *found, clf_cached_word **slot);
 
-/* Remembers tokens [first, tokens->count) as those of the word. */
+/* Stores tokens [first, tokens->count) as those of the word, unless slot is NULL or they are more than CLFI_CACHED_TOKENS. */
 void clfi_model_memory_keep(clf_cached_word *slot, const char *word, size_t size, const clf_token_list *tokens, size_t first);
 
 #endif

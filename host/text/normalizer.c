@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Table of normalizers, and a chain of them run between two buffers. */
+/* The table of normalizers, and the function that runs a chain of them between two buffers. */
 #include "text/normalizer.h"
 
 static const clf_part_kind *const rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Normalizers: what is done to a text before it is cut. Each kind is a row of normalizer.c. */
+/* Normalizers: change a text before it is cut into words. Each kind is a row of normalizer.c. */
 #ifndef CLFI_TEXT_NORMALIZER_H
 #define CLFI_TEXT_NORMALIZER_H
 
@@ -13,13 +13,14 @@ typedef struct clf_normalizer_kind {
     /* Appends the normal form of `from` to the empty `to`. */
     clf_status (*run)(const void *settings, const clf_aligned_text *from, clf_aligned_text *to, clf_text_workspace *work);
 
-    /* The form of a text is that of its parts, where these end behind an ASCII space or line end. */
+    /* A text may be normalised in parts, if each part ends behind an ASCII space or line end: the joined forms are the form of the
+     * whole. */
     bool is_local;
 } clf_normalizer_kind;
 
 extern const clf_part_table clfi_normalizers;
 
-/* The rows, by the file that they stand in. */
+/* The rows, grouped by file. */
 extern const clf_normalizer_kind clfi_normalizer_bert, clfi_normalizer_lowercase, clfi_normalizer_nfc, clfi_normalizer_nfd,
     clfi_normalizer_nfkc, clfi_normalizer_nfkd, clfi_normalizer_strip_accents, clfi_normalizer_nmt, clfi_normalizer_strip,
     clfi_normalizer_replace, clfi_normalizer_prepend, clfi_normalizer_byte_level, clfi_normalizer_precompiled;
@@ -27,7 +28,8 @@ extern const clf_normalizer_kind clfi_normalizer_bert, clfi_normalizer_lowercase
 /* Runs the chain on work->text[0], which then holds the result. */
 clf_status clfi_normalize(const clf_chain *chain, clf_text_workspace *work);
 
-/* Appends `text`, which belongs to the first character of bytes [start, end) of `from`, and these bytes; nothing where there are none. */
+/* Appends `text` and then bytes [start, end) of `from`. `text` gets the span of the first of these bytes. Appends nothing if there are
+ * none. */
 clf_status clfi_prepend(const char *text, const clf_aligned_text *from, size_t start, size_t end, clf_aligned_text *to);
 
 bool clfi_normalizers_are_local(const clf_chain *chain);

@@ -9,7 +9,7 @@
 #include "text/unicode.h"
 #include "text/unicode_form.h"
 
-/* Bytes that one input character can become: 4 decomposed ones of 2 lower-case characters each, between 2 spaces. */
+/* Most bytes that one input character becomes: 4 decomposed characters, each of 2 lower-case ones of 4 bytes, between 2 spaces. */
 enum { CHARACTER_ROOM = 4 * CLFI_LOWER_MAX * 4 + 2 };
 
 static clf_status make_room(clf_str *out, size_t bytes)
@@ -28,7 +28,7 @@ static void put(const clf_normalizer_bert *normalizer, uint32_t code, clf_str *o
         out->length += clfi_utf8_encode(lower[i], (unsigned char *)out->data + out->length);
 }
 
-/* Writes the waiting combining characters in canonical order: by class, those of one class as they came (Unicode 3.11, D109). */
+/* Writes the waiting combining characters in canonical order: by class, and within a class as they came (Unicode 3.11, D109). */
 static clf_status flush(const clf_normalizer_bert *normalizer, clf_code_list *run, clf_str *out)
 {
     if (run->count == 0)
@@ -49,8 +49,8 @@ static clf_status flush(const clf_normalizer_bert *normalizer, clf_code_list *ru
     return CLF_OK;
 }
 
-/* Decomposes, drops marks and holds combining characters back until their run ends. Dropping a mark before the ordering leaves the order
- * of the others as it would be, as long as marks of class 0 still end the run. */
+/* Decomposes, drops marks, and holds combining characters back until their run ends. Marks are dropped before the others are ordered, which
+ * does not change the order of the others: marks of class 0 still end the run. */
 static clf_status put_stripped(const clf_normalizer_bert *normalizer, uint32_t code, clf_code_list *run, clf_str *out)
 {
     uint32_t parts[CLFI_DECOMPOSE_MAX];
@@ -141,7 +141,7 @@ clf_status clfi_normalize_bert(const clf_normalizer_bert *normalizer, const char
     return CLF_OK;
 }
 
-/* --- with offsets: one step after the other, as the order in which spans are handed on matters --- */
+/* --- with offsets: one step after the other, because the spans depend on the order of the steps --- */
 
 typedef clf_status (*clf_bert_step)(clf_rewrite *rewrite, uint32_t code);
 
@@ -185,7 +185,7 @@ static clf_status run_step(clf_bert_step step, const clf_aligned_text *from, clf
     return CLF_OK;
 }
 
-/* The steps go back and forth between `to` and the workspace's spare text. */
+/* Alternates between `to` and the workspace's spare text as the target of each step. */
 static clf_status run_aligned(const clf_normalizer_bert *normalizer, const clf_aligned_text *from, clf_aligned_text *to,
                               clf_text_workspace *work)
 {

@@ -33,7 +33,7 @@ static clf_status run_strip(const void *settings, const clf_aligned_text *from, 
     const clf_strip *strip = settings;
     const unsigned char *bytes = (const unsigned char *)from->text.data;
     const size_t size = from->text.length;
-    size_t first = size, last = 0; /* of what is no white space */
+    size_t first = size, last = 0; /* of the text without white space at its ends */
     (void)work;
     for (size_t i = 0; i < size;) {
         uint32_t code;
@@ -86,7 +86,7 @@ static clf_status read_replace(const json_t *json, const char *where, void **out
     return CLF_OK;
 }
 
-/* All of the new text belongs to the last character that was replaced. */
+/* All of the new text has the span of the last character that was replaced. */
 static clf_status run_replace(const void *settings, const clf_aligned_text *from, clf_aligned_text *to, clf_text_workspace *work)
 {
     const clf_replace *replace = settings;

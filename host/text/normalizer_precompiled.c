@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Precompiled: SentencePiece's table of normal forms, a double-array trie (Darts) from UTF-8 sequences to places in a string of NUL-ended
- * forms. The reference takes the first, that is the shortest, form that a character cluster begins with, and so do we. SentencePiece itself
- * takes the longest that the text begins with, and so do we where a key of our own, "longest", asks for it. */
+/* Normalizer Precompiled: SentencePiece's table of normal forms. It is a double-array trie (Darts) from UTF-8 sequences to offsets in a
+ * string of NUL-ended forms. As in the reference, a character cluster becomes the form of its shortest beginning that has one.
+ * SentencePiece itself replaces the longest beginning of the text; clformer's own key "longest" asks for that. */
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -36,7 +36,7 @@ static int base64_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* Into bytes[*size], which has room for 3/4 of the text. */
+/* Decodes into `bytes`, which have room for 3/4 of the text. *size: bytes written. */
 static clf_status decode_base64(const char *text, const char *where, unsigned char *bytes, size_t *size)
 {
     uint32_t bits = 0;
@@ -63,7 +63,7 @@ static uint32_t little_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* Four bytes with the trie's size in bytes, the trie, the forms. */
+/* The table: four bytes with the trie's size in bytes, the trie, the forms. */
 static clf_status unpack(const unsigned char *bytes, size_t size, const char *where, clf_precompiled *precompiled)
 {
     const size_t trie = size < 4 ? 0 : little_endian(bytes);
@@ -100,7 +100,7 @@ done:
     return st;
 }
 
-/* The form of the shortest (or longest) beginning of key[0..size) that has one, and the beginning's bytes; NULL: there is none. */
+/* The form of the shortest (or longest) beginning of key[0..size) that has one. *length: this beginning's bytes. NULL: there is none. */
 static const char *find_form(const clf_precompiled *precompiled, const char *key, size_t size, size_t *length)
 {
     size_t at = 0;
@@ -131,7 +131,8 @@ static const char *find_form(const clf_precompiled *precompiled, const char *key
     return found;
 }
 
-/* The form stands for all `characters` of what it replaces: the surplus is new, what is missing is dropped with the last one. */
+/* Appends a form that stands for `characters` characters of the text. In a longer form, the further characters are new; the last character
+ * of a shorter one drops the rest. */
 static clf_status append_form(const char *form, size_t characters, clf_code_list *codes)
 {
     const size_t size = strlen(form), count = clfi_utf8_length(form, size);
@@ -141,14 +142,14 @@ static clf_status append_form(const char *form, size_t characters, clf_code_list
         i += clfi_utf8_decode((const unsigned char *)form + i, size - i, &code);
         CLF_TRY(clfi_code_append(codes, code, index >= characters ? 1 : 0));
     }
-    if (count < characters && codes->count > 0) /* where nothing is before it, the reference forgets to drop it */
+    if (count < characters && codes->count > 0) /* as in the reference, nothing is dropped if nothing was written before */
         codes->codes[codes->count - 1].change -= (int)(characters - count);
     return CLF_OK;
 }
 
 static clf_status append_cluster(const clf_precompiled *precompiled, const char *cluster, size_t size, clf_code_list *codes)
 {
-    enum { SHORT_CLUSTER = 6 }; /* bytes from which on a cluster is not looked up as a whole */
+    enum { SHORT_CLUSTER = 6 }; /* bytes; clusters from this size on are not looked up as a whole */
     size_t length;
     const char *form = size < SHORT_CLUSTER ? find_form(precompiled, cluster, size, &length) : NULL;
     if (form)
@@ -163,7 +164,7 @@ static clf_status append_cluster(const clf_precompiled *precompiled, const char 
     return CLF_OK;
 }
 
-/* Appends the replacement of the longest beginning of text[0..size) that SentencePiece's rules know. *out_step: the bytes it replaces. */
+/* Appends the replacement of the longest beginning of text[0..size) that has a form. *out_step: the bytes that it replaces. */
 static clf_status append_longest(const clf_precompiled *precompiled, const char *text, size_t size, clf_code_list *codes, size_t *out_step)
 {
     uint32_t code;

@@ -61,13 +61,13 @@ const clf_normalizer_kind clfi_normalizer_lowercase = {{"Lowercase", NULL, NULL}
 
 enum { REMOVED = -1 };
 
-/* A character under StripAccents and under Nmt; REMOVED: it is dropped. */
+/* A character as StripAccents or Nmt maps it; REMOVED: it is dropped. */
 static int64_t without_accent(uint32_t code)
 {
     return clfi_char_is_accent(code) ? REMOVED : (int64_t)code;
 }
 
-/* SentencePiece's rules for machine translation: controls go, separators of all kinds become spaces. */
+/* SentencePiece's rules for machine translation: control characters are dropped, separators of all kinds become spaces. */
 static int64_t nmt(uint32_t code)
 {
     if ((code >= 0x1 && code <= 0x8) || code == 0xb || (code >= 0xe && code <= 0x1f) || code == 0x7f || code == 0x8f || code == 0x9f)

@@ -78,7 +78,7 @@ clf_status clfi_cut_read(const json_t *json, const char *where, const char *key,
              name);
 }
 
-/* Whether match or gap i begins a piece of its own. Merging takes single matches: of several in a row only the nearest one joins. */
+/* Whether match or gap i begins a piece of its own. Merging joins one match to the text beside it: the nearest of several in a row. */
 static bool begins_piece(clf_cut cut, const clf_piece_list *matches, size_t i)
 {
     const clf_piece *m = matches->pieces;

@@ -16,7 +16,8 @@ typedef struct clf_pattern {
 
 void clfi_pattern_free(clf_pattern *pattern);
 
-/* json["pattern"]: {"String": ...} or {"Regex": ...}. FORMAT, UNSUPPORTED as clfi_regex_create; an empty string is found nowhere. */
+/* Reads json["pattern"]: {"String": ...} or {"Regex": ...}. An empty string is found nowhere. FORMAT: it is neither or both. Statuses also
+ * those of clfi_regex_create. */
 clf_status clfi_pattern_read(const json_t *json, const char *where, clf_pattern *out);
 
 /* Cuts text into work->matches: id 1 where the pattern matches, else 0. */
@@ -31,10 +32,10 @@ typedef enum clf_cut {
     CLF_CUT_CONTIGUOUS
 } clf_cut;
 
-/* json[key] as one of these; `standard` where the key is missing, -1: it must be there. */
+/* Reads json[key] as one of these. standard: the value if the key is missing; -1: the key is required. UNSUPPORTED: an unknown name. */
 clf_status clfi_cut_read(const json_t *json, const char *where, const char *key, int standard, clf_cut *out);
 
-/* Appends the pieces of `matches`, moved by `offset`, that are not empty. */
+/* Cuts a text at `matches` and appends the pieces that are not empty to `out`, moved by `offset` bytes. */
 clf_status clfi_cut_apply(clf_cut cut, const clf_piece_list *matches, size_t offset, clf_piece_list *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the post-processors of tokenizer.json and makes those of known models, as templates that add special tokens. Truncates pairs of
+/* Reads the post-processors of tokenizer.json and makes those of known models: templates that add special tokens. Also truncates pairs of
  * texts. */
 #include "text/post_processor.h"
 

@@ -32,17 +32,18 @@ typedef struct clf_template_processing {
 typedef struct clf_post_processor {
     clf_template_processing single, pair;
     bool trims;            /* offsets leave out the spaces at a token's ends */
-    bool add_prefix_space; /* but a text's first space, which the pre-tokenizer added, counts */
+    bool add_prefix_space; /* trimming keeps a single space at the start, which the pre-tokenizer added */
 } clf_post_processor;
 
 void clfi_post_processor_free(clf_post_processor *processor);
 
-/* One token before each sequence and one behind it; -1 = none. The processor is empty before. */
+/* Puts one token before each sequence and one behind it; -1: none. The processor is empty before. OUT_OF_MEMORY. */
 clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_processor *processor);
 
-/* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which trims offsets
- * alone), a Sequence of them, or NULL for none. `where` comes first in messages. UNSUPPORTED: another type, a template without its
- * sequences, two parts that add tokens. The processor is empty before; the caller frees. */
+/* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which only trims
+ * offsets), a Sequence of them, or NULL for none. `where` comes first in messages. UNSUPPORTED: another type, a template in which a
+ * sequence is missing or repeated, two parts that add tokens. FORMAT: broken settings. The processor is empty before; the caller frees it,
+ * also after a failure. */
 clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor);
 
 /* BERT's templates: cls A sep, and cls A sep B sep with type 1 from B on. */

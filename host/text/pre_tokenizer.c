@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Table of pre-tokenizers, and a chain of them run over the pieces. */
+/* The table of pre-tokenizers, and the function that runs a chain of them over the pieces of a text. */
 #include "text/pre_tokenizer.h"
 
 static const clf_part_kind *const rows[] = {
@@ -14,7 +14,7 @@ static const clf_pre_tokenizer_kind *kind_of(const clf_part *part)
     return (const clf_pre_tokenizer_kind *)part->kind;
 }
 
-/* An added token goes on as it is. */
+/* Passes the piece of an added token on unchanged. */
 static clf_status keep(const clf_piece *piece, bool rewrites, clf_text_workspace *work)
 {
     if (!rewrites)

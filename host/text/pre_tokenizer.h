@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pre-tokenizers: how a normalised text is cut into the words that the model sees. Each kind is a row of pre_tokenizer.c. */
+/* Pre-tokenizers: cut a normalised text into the words that the model sees. Each kind is a row of pre_tokenizer.c. */
 #ifndef CLFI_TEXT_PRE_TOKENIZER_H
 #define CLFI_TEXT_PRE_TOKENIZER_H
 
@@ -7,27 +7,27 @@
 #include "text/chain.h"
 #include "text/text_workspace.h"
 
-/* Treatment of an ASCII letter or digit, a space, and another letter or digit in a row, anywhere in a text: */
+/* Effect of a pre-tokenizer, anywhere in a text, on an ASCII letter or digit, a space and another letter or digit in a row: */
 typedef enum clf_word_cut {
-    CLF_WORDS_UNKNOWN, /* it may join the two, or look back over them */
-    CLF_WORDS_LEFT,    /* it does nothing there */
+    CLF_WORDS_UNKNOWN, /* it may join the two words, or look back over the space */
+    CLF_WORDS_LEFT,    /* it does not cut there */
     CLF_WORDS_CUT      /* it cuts before the space */
 } clf_word_cut;
 
 typedef struct clf_pre_tokenizer_kind {
     clf_part_kind part; /* first */
 
-    /* One of the two. Neither gets the pieces of added tokens.
-     * divide: appends to `out` the pieces that bytes [start, end) of `text` fall into; those between them are dropped.
-     * rewrite: appends what becomes of bytes [start, end) of `from` to `to`, and its pieces to `out`. */
+    /* Exactly one of the two is set. Neither gets the pieces of added tokens.
+     * divide: appends to `out` the pieces of bytes [start, end) of `text`; bytes between the pieces are dropped.
+     * rewrite: appends the new form of bytes [start, end) of `from` to `to`, and its pieces to `out`. */
     clf_status (*divide)(const void *settings, const clf_str *text, size_t start, size_t end, clf_piece_list *out,
                          clf_text_workspace *work);
     clf_status (*rewrite)(const void *settings, const clf_aligned_text *from, size_t start, size_t end, clf_aligned_text *to,
                           clf_piece_list *out, clf_text_workspace *work);
 
-    bool is_local; /* as for normalizers */
+    bool is_local; /* as in clf_normalizer_kind */
 
-    /* Whether rewrite asks where a piece begins in the given text, so that spans are needed; NULL: never. */
+    /* Whether rewrite needs to know where a piece begins in the given text, so that spans are kept; NULL: never. */
     bool (*needs_spans)(const void *settings);
 
     clf_word_cut (*words)(const void *settings); /* NULL: unknown */
@@ -35,7 +35,7 @@ typedef struct clf_pre_tokenizer_kind {
 
 extern const clf_part_table clfi_pre_tokenizers;
 
-/* The rows, by the file that they stand in. */
+/* The rows, grouped by file. */
 extern const clf_pre_tokenizer_kind clfi_pre_tokenizer_bert, clfi_pre_tokenizer_whitespace, clfi_pre_tokenizer_whitespace_split,
     clfi_pre_tokenizer_digits, clfi_pre_tokenizer_punctuation, clfi_pre_tokenizer_split, clfi_pre_tokenizer_byte_level,
     clfi_pre_tokenizer_metaspace;
@@ -43,6 +43,8 @@ extern const clf_pre_tokenizer_kind clfi_pre_tokenizer_bert, clfi_pre_tokenizer_
 /* Runs the chain on work->text[0] cut into work->pieces[0]; both then hold the result. Pieces that become empty are dropped. */
 clf_status clfi_pre_tokenize(const clf_chain *chain, clf_text_workspace *work);
 
+/* are_local: every part is, and there is one (without parts, a text is a single word). cut_words: the chain cuts before each space between
+ * two ASCII letters or digits. need_spans: some part does. */
 bool clfi_pre_tokenizers_are_local(const clf_chain *chain);
 bool clfi_pre_tokenizers_cut_words(const clf_chain *chain);
 bool clfi_pre_tokenizers_need_spans(const clf_chain *chain);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pre-tokenizers that go by the class of each character: Whitespace, WhitespaceSplit, Digits, Punctuation. */
+/* Pre-tokenizers that cut by the class of each character: Whitespace, WhitespaceSplit, Digits, Punctuation. */
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -8,8 +8,8 @@
 #include "text/pre_tokenizer.h"
 #include "text/unicode.h"
 
-/* Cuts bytes [start, end) where class_of changes into work->matches; class 0 is "no match". With `each`, every character of another class
- * stands alone. */
+/* Cuts bytes [start, end) into runs of characters of one class, as work->matches; a match's id is its class, and 0 means "no match". With
+ * `each`, every character of a class other than 0 stands alone. */
 static clf_status find_classes(int (*class_of)(uint32_t), bool each, const clf_str *text, size_t start, size_t end,
                                clf_text_workspace *work)
 {

@@ -117,7 +117,7 @@ static clf_status rewrite_byte_level(const void *settings, const clf_aligned_tex
     return CLF_OK;
 }
 
-/* A space that it puts before a text is put before none that begins with one. */
+/* add_prefix_space changes nothing here: it adds no space to a portion that begins with one, as all portions but the first do. */
 static clf_word_cut words_of_byte_level(const void *settings)
 {
     return ((const clf_byte_level *)settings)->words.regex ? CLF_WORDS_CUT : CLF_WORDS_LEFT;
@@ -148,7 +148,7 @@ clf_status clfi_metaspace_read(const json_t *json, const char *where, const char
     const char *name;
     bool add_prefix_space;
     CLF_TRY(clfi_json_get_string(json, where, "replacement", replacement));
-    CLF_TRY(clfi_json_opt_bool(json, where, "add_prefix_space", true, &add_prefix_space)); /* the older way to say it */
+    CLF_TRY(clfi_json_opt_bool(json, where, "add_prefix_space", true, &add_prefix_space)); /* the older key for the scheme */
     CLF_TRY(clfi_json_opt_string(json, where, "prepend_scheme", names[add_prefix_space ? CLF_PREPEND_ALWAYS : CLF_PREPEND_NEVER], &name));
     if (clfi_utf8_length(*replacement, strlen(*replacement)) != 1)
         CLF_FAIL(CLF_FORMAT, "%s: replacement: expected one character, found \"%s\"", where, *replacement);

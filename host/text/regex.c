@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PCRE2 behind the translation: compiling, and finding all matches under limits. */
+/* Compiles translated patterns with PCRE2 and finds all matches under limits. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "text/regex.h"
 
@@ -13,20 +13,21 @@
 
 enum {
     PATTERN_MAX = 65536,      /* bytes */
-    STACK_FIRST = 32 << 10,   /* bytes of its compiled code's stack */
-    STACK_MAX = 32 << 20,     /* where that is not enough, the interpreter takes over */
-    HEAP_MAX_KIB = 256 << 10, /* the interpreter's memory for places to come back to */
-    STEPS_PER_BYTE = 64       /* of compiled code that looks at no character more than a few times */
+    STACK_FIRST = 32 << 10,   /* bytes of stack for PCRE2's machine code */
+    STACK_MAX = 32 << 20,     /* if this is not enough, PCRE2's interpreter runs the pattern */
+    HEAP_MAX_KIB = 256 << 10, /* memory of the interpreter for backtracking */
+    STEPS_PER_BYTE = 64       /* match limit of known patterns, which look at a character only a few times */
 };
 
-/* Work on a text: characters that were passed over, forwards or back, and items of the pattern that were tried. */
+/* Limit of the work on a text. Work counts the characters that were passed over, forwards or back, and the pattern items that were
+ * tried. */
 #define WORK_LEAST (UINT64_C(1) << 26)
 #define WORK_PER_BYTE UINT64_C(512)
-#define WORK_ITEM 4 /* of a call, beside the characters */
+#define WORK_ITEM 4 /* work of each item that is tried, beside the characters */
 
 struct clf_regex {
     pcre2_code *code;
-    bool is_known; /* one of those whose work is in proportion to the text */
+    bool is_known; /* one of the known patterns, whose work is in proportion to the text */
 };
 
 struct clf_regex_memory {
@@ -51,7 +52,8 @@ void clfi_regex_destroy(clf_regex *regex)
 
 const char clfi_regex_gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-/* Those that most tokenizers have: they never look at a character more than a few times, and run without callouts. */
+/* Whether the pattern is one of those that most tokenizers have. They look at each character only a few times, so they run without
+ * callouts. */
 static bool is_known(const char *pattern)
 {
     static const char *const known[] = {clfi_regex_gpt2, WORDS("\\p{N}"), WORDS("\\p{N}{1,3}")};
@@ -61,8 +63,8 @@ static bool is_known(const char *pattern)
     return false;
 }
 
-/* PCRE2 calls before each item of the pattern that it tries: between two calls it passes over a stretch of the text at most once. Its own
- * count of steps leaves out repeats of single characters, so that it would not bound what "a*a*b" does. */
+/* PCRE2 calls this before each pattern item that it tries; between two calls it passes over a stretch of text at most once. PCRE2's own
+ * step count leaves out repeats of single characters, so it would not bound a pattern such as "a*a*b". */
 static int count_work(pcre2_callout_block *block, void *user)
 {
     clf_regex_memory *memory = user;
@@ -72,7 +74,7 @@ static int count_work(pcre2_callout_block *block, void *user)
     return memory->work > WORK_LEAST + memory->bytes * WORK_PER_BYTE ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-/* Bytes of the translated class that text begins with; 0: it begins with something else. */
+/* Bytes of the translated character class at the start of `text`; 0: it begins with something else. */
 static size_t class_size(const char *text)
 {
     if (*text == '[') {
@@ -105,8 +107,9 @@ static bool has_alternatives(const char *text)
     return false;
 }
 
-/* "C+rest" with a class C: where it matches behind a character of C, it matches from that character on as well. Its leftmost match from a
- * place thus begins there or behind a character that is not of C. To say so keeps "\s+$" from trying each place of a long run. */
+/* Speeds up patterns "C+rest" with a character class C, such as "\s+$". A match that begins behind a character of C could begin at that
+ * character as well. So the leftmost match begins where the search begins or behind a character that is not in C. A lookbehind for this
+ * keeps the search from trying each place of a long run. */
 static clf_status begin_runs(clf_str *pattern)
 {
     const char *text = clfi_str_text(pattern);
@@ -146,8 +149,8 @@ static clf_status compile(const clf_str *pattern, const char *original, const ch
     return CLF_OK;
 }
 
-/* Digits in threes from the right: by this expression every three looks at all digits behind it. Only the first of a run has to. It begins
- * where the run begins, and the others where the match before them ended. */
+/* The usual pattern that cuts digits in threes from the right looks at all digits behind each three. This one does so only for the first
+ * three of a run, which begins where the run begins; the others begin where the match before them ended. */
 static const char *in_linear_time(const char *pattern)
 {
     if (strcmp(pattern, "\\d{1,3}(?=(?:\\d{3})*\\b)") == 0)
@@ -197,7 +200,7 @@ static clf_status memory_create(clf_regex_memory **out)
     CLF_TRY(clfi_alloc(1, sizeof *memory, "regular expression memory", &memory));
     memory->match = pcre2_match_data_create(1, NULL);
     memory->context = pcre2_match_context_create(NULL);
-    memory->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL); /* NULL where there is no compiler */
+    memory->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL); /* NULL if PCRE2 cannot compile to machine code */
     if (!memory->match || !memory->context) {
         clfi_regex_memory_free(memory);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "regular expression memory");
@@ -264,7 +267,7 @@ clf_status clfi_regex_find(const clf_regex *regex, const char *text, size_t size
         if (!found)
             break;
         from = end;
-        if (start == end && end == last_end) { /* nothing, right behind a match: go on one character further */
+        if (start == end && end == last_end) { /* an empty match right behind a match: continue one character later */
             if (end >= size)
                 break;
             do

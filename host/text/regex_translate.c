@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Oniguruma's dialect (Ruby syntax, Unicode) written for PCRE2. Where both mean the same the text is copied; \s, \w, \d, \h, \b and scripts
- * are spelled out, since PCRE2 counts other characters to them; what can't be spelled is refused. */
+/* Translates Oniguruma's dialect (Ruby syntax, Unicode) to PCRE2's. Text that means the same in both is copied. \s, \w, \d, \h, \b and
+ * scripts are spelled out, since PCRE2 counts other characters to them. Constructs that cannot be translated are refused. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "text/regex.h"
 
-/* White_Space, and everything else: PCRE2's own \s with Unicode properties takes U+180E, too. */
+/* White_Space, and all other characters. With Unicode properties, PCRE2's own \s includes U+180E as well. */
 #define SPACE "\\x{09}-\\x{0d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 #define NO_SPACE                                                                                                                        \
     "\\x{00}-\\x{08}\\x{0e}-\\x{1f}\\x{21}-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{" \
     "202e}"                                                                                                                             \
     "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{10ffff}"
 
-/* Oniguruma's word characters: with circled letters and the fractions and powers of Latin-1, without other numbers. */
+/* Oniguruma's word characters: they include circled letters and the fractions and powers of Latin-1, but no other numbers of category
+ * No. */
 #define WORD                                                                                                                             \
     "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}\\p{L}\\p{M}" \
     "\\p{Nd}"                                                                                                                            \
     "\\p{Nl}\\p{Pc}"
 
-/* Translation of an escape letter, alone and inside [...]; NULL: refused there. */
+/* Translation of an escape letter outside and inside [...]; NULL: refused there. */
 static const struct {
     char letter;
     const char *alone, *inside;
@@ -91,7 +92,7 @@ static clf_status number(clf_translation *t, char letter)
     return CLF_OK;
 }
 
-/* \p{L} stays; longer names are scripts, which PCRE2 would by itself take with their extensions. */
+/* Copies \p{L}; longer names are scripts, for which PCRE2 would otherwise take Script_Extensions. */
 static clf_status property(clf_translation *t, char letter)
 {
     const char *name = t->at + 1, *end = *t->at == '{' ? strchr(name, '}') : NULL;
@@ -133,7 +134,7 @@ static clf_status escape(clf_translation *t)
     return clfi_str_append_char(t->out, letter);
 }
 
-/* Groups that both know alike. */
+/* Copies the start of a group that both dialects understand alike. */
 static clf_status group(clf_translation *t)
 {
     static const char *const known[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?-i:"};
@@ -148,7 +149,7 @@ static clf_status group(clf_translation *t)
             t->at += strlen(known[i]);
             return put(t, known[i]);
         }
-    if (t->at == t->start && strncmp(t->at, "(?i)", 4) == 0) { /* further on, the two differ about what it reaches */
+    if (t->at == t->start && strncmp(t->at, "(?i)", 4) == 0) { /* elsewhere the dialects differ on how far it reaches */
         t->at += 4;
         return put(t, "(?i)");
     }

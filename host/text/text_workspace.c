@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases the working memory of an encoding and exchanges its buffers. */
+/* Prepares, exchanges and releases the buffers of an encoding. */
 #include "text/text_workspace.h"
 
 #include "base/alloc.h"

@@ -38,7 +38,7 @@ clf_status clfi_text_workspace_model(clf_text_workspace *work, clf_model_memory 
 
 void clfi_text_workspace_free(clf_text_workspace *work);
 
-/* A text of `size` bytes begins: its texts are empty, and may grow as clfi_text_limit has it. */
+/* Prepares for a text of `size` bytes: empties text[0] and text[1], and limits what may be written to them by clfi_text_limit(size). */
 void clfi_text_workspace_begin(clf_text_workspace *work, size_t size, bool is_aligned);
 
 /* text[1] becomes text[0]. */

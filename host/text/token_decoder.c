@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes token ids to text by a chain of decoders. */
+/* Decodes token ids to text by the tokenizer's chain of decoders. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ void clf_token_decoder_destroy(clf_token_decoder *decoder)
     free(decoder);
 }
 
-/* The reference goes by the text that it writes: a special token that normalisers change is none under that form. */
+/* As in the reference, the written text decides: a special token whose text normalizers change is not skipped if the new text is no special
+ * token. */
 static bool is_skipped(const clf_token_decoder *decoder, int32_t id, const char *text)
 {
     const clf_tokenizer *tokenizer = decoder->tokenizer;

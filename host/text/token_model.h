@@ -14,14 +14,14 @@
 typedef struct clf_token_model_kind {
     clf_part_kind part; /* first; a model always has settings */
 
-    /* Appends the tokens of one word, which is not empty; their places count from its start. */
+    /* Appends the tokens of one word, which is not empty; their byte offsets count from the word's start. */
     clf_status (*encode)(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens);
     const clf_vocabulary *(*vocabulary)(const void *model);
 } clf_token_model_kind;
 
 extern const clf_part_table clfi_token_models;
 
-/* The rows, by the file that they stand in. */
+/* The rows, one file each. */
 extern const clf_token_model_kind clfi_wordpiece_kind, clfi_bpe_kind, clfi_unigram_kind;
 
 #endif

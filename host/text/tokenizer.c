@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizer object: its end, added tokens, and what is asked of it. */
+/* The tokenizer object: creation and destruction, added tokens, and answers to questions about tokens. */
 #include "text/tokenizer.h"
 
 #include <stdlib.h>

@@ -29,31 +29,31 @@ typedef struct clf_encode_options {
         0                 \
     }
 
-/* Frees what an encoding of the caller's own holds. */
+/* Frees the memory of an encoding that is the caller's own variable, and makes it empty. */
 void clfi_encoding_free(clf_encoding *encoding);
 
-/* clf_tokenizer_from_json with the text's size, and BERT's vocab.txt with its tokenizer_config.json. `name` is used in messages; `config`
- * may be NULL. */
+/* Make a tokenizer from the text of a tokenizer.json, or from BERT's vocab.txt and its tokenizer_config.json, as text or parsed. The names
+ * are for messages; `config` may be NULL. FORMAT, UNSUPPORTED, OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *name, clf_tokenizer **out);
 clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const char *name, const char *config, size_t config_size,
                                           const char *config_name, clf_tokenizer **out);
 clf_status clfi_tokenizer_from_vocabulary_parts(const char *text, size_t size, const char *name, const json_t *config,
                                                 const char *config_name, clf_tokenizer **out);
 
-/* The same from what tokenizer.json holds, parsed or made. A token of a Unigram model may have null for its score: no text is divided into
- * it. config: tokenizer_config.json, whose special tokens become added tokens; NULL: none. */
+/* Makes a tokenizer from what tokenizer.json holds (root), parsed or made. In a Unigram model a token's score may be null: then no text is
+ * divided into that token. config: tokenizer_config.json, whose special tokens become added tokens; NULL: none. */
 clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, const json_t *config, const char *config_name,
                                      clf_tokenizer **out);
 
-/* Whether sentence_bert_config.json puts Lowercase before the tokenizer's own normalizers. FORMAT, IO, OUT_OF_MEMORY. */
+/* Whether sentence_bert_config.json asks for Lowercase before the tokenizer's own normalizers. FORMAT, IO, OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_lowers(const char *directory, bool *out);
 
-/* Takes one token after another. */
+/* Receives one token after another. */
 typedef clf_status (*clf_token_sink)(void *user, int32_t id);
 
-/* Hands the tokens of a text, special ones around it included, to `sink` one by one, as clf_tokenizer_encode has them. It keeps no list of
- * all of them: where the tokenizer cuts between words its memory does not grow with the text. `memory` works as in clf_tokenizer_encode;
- * its arrays stay as they are. options->max_tokens and offsets do not count. Statuses as there, and those of the sink. */
+/* Hands the tokens of a text to `sink` one by one: those of clf_tokenizer_encode, special ones around the text included. It keeps no list
+ * of all of them: if the tokenizer cuts between words, its memory does not grow with the text. memory: only its working memory is used.
+ * options->max_tokens and offsets are ignored. Statuses as clf_tokenizer_encode, and those of the sink. */
 clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
                                  clf_encoding *memory, clf_token_sink sink, void *user);
 

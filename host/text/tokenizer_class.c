@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Knows transformers' classes of tokenizers, and what each changes. */
+/* The table of transformers' tokenizer classes, and the changes that each makes. */
 #include "text/tokenizer_class.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@ enum { NAMES_MOST = 6 };
 
 struct clf_tokenizer_class {
     const char *names[NAMES_MOST]; /* of the class, and of the model types that have it */
-    bool has_cases;                /* do_lower_case and strip_accents go before the normalizer's */
-    bool has_characters;           /* and tokenize_chinese_chars */
-    bool has_offsets;              /* trim_offsets and add_prefix_space go before the post-processor's */
-    bool has_ends, adds_bos;       /* add_bos_token, where absent adds_bos, and add_eos_token go before the post-processor */
-    const char *bos, *eos;         /* of such a class where the configuration has no key for them */
+    bool has_cases;                /* do_lower_case and strip_accents override the normalizer's flags */
+    bool has_characters;           /* so does tokenize_chinese_chars */
+    bool has_offsets;              /* trim_offsets and add_prefix_space override the post-processor's */
+    bool has_ends, adds_bos;       /* add_bos_token (default: adds_bos) and add_eos_token replace the post-processor */
+    const char *bos, *eos;         /* with has_ends: tokens where the configuration has no key for them */
 };
 
 static const clf_tokenizer_class plain = {.names = {""}};
@@ -78,7 +78,7 @@ static bool is_type(const json_t *part, const char *type)
     return found && strcmp(found, type) == 0;
 }
 
-/* The configuration's flag in place of the part's own, where the part has one. */
+/* Sets part[part_key] to the configuration's flag `key` (absent: `standard`), if the part has part_key. */
 static clf_status replace(const json_t *config, const char *name, const char *key, bool standard, json_t *part, const char *part_key)
 {
     bool value;
@@ -121,7 +121,7 @@ clf_status clfi_tokenizer_class_edit(const clf_tokenizer_class *class, json_t *c
     return set_standard("eos_token", class->eos, config);
 }
 
-/* The id of the role's token where the flag says that texts get it, else -1. */
+/* *out: the id of the role's token if the flag says that texts get it, else -1. */
 static clf_status read_end(const json_t *config, const char *name, const char *flag, bool standard, clf_token_role role,
                            const clf_tokenizer *tokenizer, int32_t *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes that transformers' tokenizer classes make to tokenizer.json by the keys of tokenizer_config.json. */
+/* Applies the changes that transformers' tokenizer classes make to tokenizer.json by keys of tokenizer_config.json. */
 #ifndef CLFI_TEXT_TOKENIZER_CLASS_H
 #define CLFI_TEXT_TOKENIZER_CLASS_H
 
@@ -10,20 +10,21 @@
 enum { CLFI_TOKENIZER_CLASS_BYTES = 64 };
 
 /* The class as AutoTokenizer looks for it: tokenizer_class of tokenizer_config.json (`config`; NULL: none), else config.json's
- * tokenizer_class or model_type; without "Fast", which the same class had of its own. "": nothing names one. */
+ * tokenizer_class or model_type. "Fast" at its end is left out. "": nothing names one. FORMAT, IO: config.json. */
 clf_status clfi_tokenizer_class_name(const char *directory, const json_t *config, char name[CLFI_TOKENIZER_CLASS_BYTES]);
 
-/* Finds a class; an unknown name gets the plain one. */
+/* Finds a class by its name or by a model type; unknown names get a class without changes of its own. */
 typedef struct clf_tokenizer_class clf_tokenizer_class;
 const clf_tokenizer_class *clfi_tokenizer_class_find(const char *name);
 
-/* Before tokenizer.json's `root` is read: BERT's classes take do_lower_case, strip_accents and tokenize_chinese_chars in place of its own,
- * absent ones as true, null and true; RoBERTa's take trim_offsets and all add_prefix_space where `config` has them. Classes that read
- * add_bos_token get the bos_token and eos_token that `config` lacks. FORMAT: a key is neither true nor false. OUT_OF_MEMORY. */
+/* Changes tokenizer.json's `root` before it is read. BERT's classes replace its flags by do_lower_case, strip_accents and (not MPNet's)
+ * tokenize_chinese_chars; if absent, these are true, null and true. If `config` has them, RoBERTa's classes take trim_offsets from it and
+ * all classes add_prefix_space. Classes that read add_bos_token get a default bos_token and eos_token in `config`. FORMAT: a key is neither
+ * true nor false. OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_class_edit(const clf_tokenizer_class *class, json_t *config, const char *name, json_t *root);
 
-/* With the tokenizer's roles known: classes that read add_bos_token and add_eos_token put these tokens around texts in place of what
- * tokenizer.json adds. FORMAT: a text would get a token that the configuration or the vocabulary has not. */
+/* Call it when the tokenizer's roles are known. In classes that read add_bos_token and add_eos_token, these tokens around texts replace
+ * what tokenizer.json adds. FORMAT: the configuration or the vocabulary lacks such a token. OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_class_put_ends(const clf_tokenizer_class *class, const json_t *config, const char *name,
                                          clf_tokenizer *tokenizer);
 

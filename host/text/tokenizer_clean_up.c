@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spaces that a tokenizer takes out of texts that it decodes. */
+/* Removes spaces from decoded texts. */
 #include "text/tokenizer_clean_up.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "io/json.h"
 #include "text/decoder.h"
 
-/* One text, then what transformers replaces in it, one after the other. */
+/* Joins the tokens to one text, then makes the replacements of transformers in their order. */
 static const char clean_up[] =
     "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},"
 #define REPLACE(from, to) "{\"type\":\"Replace\",\"pattern\":{\"String\":\"" from "\"},\"content\":\"" to "\"}"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentencepiece.bpe.model of the models that were trained with fairseq, whose ids are not those of the file. */
+/* Reads sentencepiece.bpe.model of models that were trained with fairseq; their ids differ from those in the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { UNKNOWN = 3, OWN_MOST = 5 };
 
-/* Tokens before the file's pieces, and the pieces that are dropped. */
+/* The model's own tokens, which come before the file's pieces, and the number of first pieces that they replace. */
 typedef struct fairseq_ids {
     const char *own[OWN_MOST]; /* NULL: no more */
     size_t dropped;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a model's directory that are its tokenizer. */
+/* The files of a model's directory that belong to its tokenizer. */
 #ifndef CLFI_TEXT_TOKENIZER_FILES_H
 #define CLFI_TEXT_TOKENIZER_FILES_H
 
@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-/* One row per file: id, name. What config.json and sentence_bert_config.json say of a tokenizer (its class, clfi_tokenizer_lowers) stands
- * among what they say of the model. */
+/* One row per file: id, name. Two files of the model also say something about its tokenizer, and are not listed: config.json (its class)
+ * and sentence_bert_config.json (clfi_tokenizer_lowers). */
 #define CLFI_TOKENIZER_FILES(X)                 \
     X(JSON, "tokenizer.json")                   \
     X(CONFIG, "tokenizer_config.json")          \
@@ -33,8 +33,8 @@ extern const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT];
 
 bool clfi_is_tokenizer_file(const char *name);
 
-/* The directory of a model's tokenizer: clfi_network_directory's, or another one where that is an adapter's without tokenizer. *out: newly
- * allocated. Statuses as those of clfi_network_directory and clfi_adapter_place. */
+/* The directory with a model's tokenizer: clfi_network_directory's, or that of the adapted model if this one holds an adapter without a
+ * tokenizer. *out: newly allocated. Statuses as clfi_network_directory and clfi_adapter_place. */
 clf_status clfi_tokenizer_place(const char *directory, char **out);
 
 #endif

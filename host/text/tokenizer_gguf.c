@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers of GGUF files: the keys tokenizer.ggml.* as a clf_vocabulary_spec. */
+/* Reads the keys tokenizer.ggml.* of GGUF files into a clf_vocabulary_spec and makes a tokenizer of it. */
 #include "text/tokenizer_gguf.h"
 
 #include <float.h>
@@ -113,12 +113,12 @@ static clf_status read_name(const clf_gguf *file, const char *key, char **out)
     return clfi_strndup(text.data, text.length, out);
 }
 
-/* Absent: the id `standard` where there is such a token, -1: none. */
+/* *out: the key's id. If the key is absent: `standard` if there is such a token, else -1 (none). */
 static clf_status read_id(const clf_gguf *file, const char *key, int32_t standard, size_t count, int32_t *out)
 {
     int64_t id;
     CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, standard >= 0 && (size_t)standard < count ? standard : -1, &id));
-    *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers mean none by the largest number */
+    *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers store UINT32_MAX for none */
     return CLF_OK;
 }
 
@@ -147,7 +147,7 @@ static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
     return CLF_OK;
 }
 
-/* Tokens whose text says more about them than their type. */
+/* Corrects the types of tokens whose text says more than the type in the file. */
 static clf_status correct_types(const clf_gguf *file, size_t count, int32_t *types)
 {
     static const int32_t by_use[] = {[CLF_GGUF_TOKEN_ENDS] = CLF_TOKEN_CONTROL,
@@ -182,7 +182,8 @@ static bool contains(const clf_gguf_string *text, const char *part)
     return false;
 }
 
-/* White space that tokens take along. No key says it: llama.cpp goes by the names of the model, its architecture and its pre-tokenizer. */
+/* The white space that tokens of this file take along. No key says it: as in llama.cpp, the names of the model, its architecture and its
+ * pre-tokenizer decide. */
 static clf_token_strips strips_of(const clf_gguf *file)
 {
     static const struct {
@@ -226,7 +227,7 @@ static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec 
     return read_specials(file, spec);
 }
 
-/* Tokens that `convert` found named and absent, so that texts which hold one stay refused. */
+/* Reads the tokens that `clformer convert` recorded as named and absent. Texts that hold one are refused, as before the conversion. */
 static clf_status read_absent(const clf_gguf *file, clf_tokenizer *tokenizer)
 {
     clf_text *texts = NULL;

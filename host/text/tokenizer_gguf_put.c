@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers of directories as the keys tokenizer.ggml.* */
+/* Writes tokenizers of directories as the keys tokenizer.ggml.* */
 #include "text/tokenizer_gguf_put.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "text/tokenizer_parts.h"
 #include "text/vocabulary_export.h"
 
-/* uses[i]: what readers of the file take token i for by its text, where no key says more than `eos`. */
+/* uses[i]: how readers of the file use token i because of its text, if `eos` is the only end that a key names. */
 static clf_status uses_of(const clf_vocabulary_spec *spec, unsigned char **out)
 {
     const clf_gguf_named_tokens named = {spec->eos, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -28,7 +28,8 @@ static clf_status uses_of(const clf_vocabulary_spec *spec, unsigned char **out)
     return st;
 }
 
-/* Tokens behind the first that end texts have names of their own, and need none where their text says it. */
+/* Puts the ends other than eos under the two keys that the format has for them. Ends that readers know by their text need no key, so the
+ * others come first. */
 static clf_status put_named_ends(const int32_t *ends, size_t count, const unsigned char *uses, clf_vocabulary_spec *spec,
                                  clf_gguf_values *values)
 {

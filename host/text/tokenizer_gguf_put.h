@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers of directories for GGUF files. */
+/* Writes a directory's tokenizer as keys of a GGUF file. */
 #ifndef CLFI_TEXT_TOKENIZER_GGUF_PUT_H
 #define CLFI_TEXT_TOKENIZER_GGUF_PUT_H
 
@@ -9,13 +9,13 @@
 typedef struct clf_tokenizer_put_notes {
     size_t absent;       /* tokens that the configuration names and the vocabulary lacks */
     bool leaves_nfc;     /* it composes texts first (NFC) */
-    char more_ends[200]; /* tokens that end texts for readers of the file, by their text, and do not in the directory: "<a>, <b>", the first
-                          * of them; "": none */
+    char more_ends[200]; /* tokens that end texts for readers of the file, but not in the directory: "<a>, <b>", as many as fit; "": none */
 } clf_tokenizer_put_notes;
 
-/* A directory's tokenizer of `rows` tokens as the keys that clfi_tokenizer_open_gguf reads. bos: where the directory names none, -1: none;
- * ends: the tokens that end texts. Statuses as clfi_vocabulary_export; UNSUPPORTED also: more than three ends that are not known by their
- * text. */
+/* Puts the tokenizer of a directory, filled up to `rows` tokens, into `values`, as the keys that clfi_tokenizer_open_gguf reads. bos: used
+ * if the directory names none; -1: none. ends: the tokens that end texts. Statuses as clfi_vocabulary_export. UNSUPPORTED also: more than
+ * three ends that readers do not know by their text, or texts get an end token that is not in `ends`. FORMAT also: an end outside the
+ * vocabulary. */
 clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t bos, const int32_t *ends, size_t end_count,
                                    clf_gguf_values *values, clf_tokenizer_put_notes *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reader of tokenizer.json, the file of Hugging Face's `tokenizers`. */
+/* Reads tokenizer.json, the file of Hugging Face's `tokenizers`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const char *part(char where[WHERE_BYTES], const char *name, const char *w
     return where;
 }
 
-/* Older files have no "type" in their model; WordPiece is told by its prefix. */
+/* Reads the model. Older files have no "type" in it: a WordPiece model is then recognised by its prefix. */
 static clf_status read_model(const json_t *root, const char *name, clf_tokenizer *tokenizer)
 {
     char where[WHERE_BYTES];

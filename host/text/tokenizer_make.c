@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a tokenizer.json, and what models of SentencePiece have in common there. */
+/* Makes parts of a tokenizer.json, and those that all SentencePiece models have in common. */
 #include "text/tokenizer_make.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ clf_status clfi_make_check_pieces(const clf_sentencepiece *spm, const char *name
     return CLF_OK;
 }
 
-/* In base64, as tokenizer.json has such tables. */
+/* Encodes in base64, as tokenizer.json has such tables. */
 static clf_status encode_base64(const char *data, size_t size, char **out)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -64,7 +64,7 @@ static clf_status encode_base64(const char *data, size_t size, char **out)
     return CLF_OK;
 }
 
-/* The normalizer that drops the end of a text: its spaces, as SentencePiece does, or its white space, as the converters do. */
+/* The normalizer for the end of a text: it drops spaces, as SentencePiece does, or all white space, as the converters do. */
 static json_t *ending(bool is_own)
 {
     return is_own ? json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " +\\z", "content", "")

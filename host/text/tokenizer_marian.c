@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marian's tokenizer as the parts of a tokenizer.json. */
+/* Makes the parts of a tokenizer.json from Marian's files. */
 #include "text/tokenizer_marian.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static clf_status check(json_t *made)
     return made ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "not enough memory for a tokenizer");
 }
 
-/* [token, null] for each id: a token that no text is divided into, until a piece gives it a score. */
+/* Lists [token, null] for each id. No text is divided into such a token until a piece gives it a score. */
 static clf_status list_tokens(const json_t *vocab, const char *name, json_t *list)
 {
     const size_t count = json_object_size(vocab);
@@ -67,7 +67,7 @@ static clf_status set_template(json_int_t end, json_t *root)
         json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens", tokens));
 }
 
-/* The three that every vocabulary has. Languages count at the start of a text alone: clf_tokenizer.has_languages. */
+/* Adds the three tokens that every vocabulary has. Languages are found only at the start of a text: clf_tokenizer.has_languages. */
 static clf_status set_added(const json_t *vocab, json_t *root)
 {
     const char *token;

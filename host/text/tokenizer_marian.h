@@ -5,10 +5,10 @@
 
 #include "clformer/tokenizer.h"
 
-/* The paths of source.spm and vocab.json. Pieces of source.spm that vocab.json lacks are never chosen; tokens of
- * vocab.json alone (of the target's side) have texts. </s> ends each text, a ">>xxx<<" of vocab.json is one token.
- * FORMAT: ids are not 0 to n-1, </s> or <unk> is missing, a file is broken. UNSUPPORTED: a model other than Unigram, pieces defined by the
- * user or of bytes, no prefix or no marks for spaces. */
+/* spm, vocab: the paths of source.spm and vocab.json, or of target.spm and target_vocab.json. Pieces that the vocabulary lacks are never
+ * chosen. Tokens that only the vocabulary has (of the target's side) are decoded, but no text is divided into them. </s> ends each text. A
+ * language at the start of a text, such as ">>fra<<", is one token. FORMAT: ids are not 0 to n-1, </s> or <unk> is missing, or a file is
+ * broken. UNSUPPORTED: as clfi_make_check_pieces. NOT_FOUND, IO. */
 clf_status clfi_tokenizer_open_marian(const char *spm, const char *vocab, clf_tokenizer **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the added tokens that tokenizer_config.json names. */
+/* Adds the tokens that tokenizer_config.json names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ bool clfi_named_is_role(const json_t *config, const char *content)
     return false;
 }
 
-/* Flags that an object lacks are as tokenizers has them: false, and normalized for tokens that are not special. */
+/* Adds a token unless it was added or the vocabulary lacks it. Flags that an object lacks have the defaults of `tokenizers`: false, but
+ * `normalized` is true for tokens that are not special. */
 static clf_status add(const json_t *value, bool is_special, const char *where, clf_tokenizer *tokenizer)
 {
     clf_added_token token = {.content = clfi_named_content(value), .special = is_special, .normalized = false};

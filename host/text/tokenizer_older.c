@@ -30,7 +30,7 @@ static clf_status read_object(const char *directory, const char *name, json_t **
     return CLF_OK;
 }
 
-/* Whatever the file says of it, a token there is special. */
+/* Every token of special_tokens_map.json is special, even if the file says otherwise. */
 static clf_status merge_specials(json_t *map, const char *path, json_t *config)
 {
     const char *key;
@@ -61,7 +61,7 @@ static bool is_special(const json_t *config, const char *content)
            is_listed(json_object_get(config, "extra_special_tokens"), content);
 }
 
-/* {"token": id} as {"id": {"content": token, ...}} */
+/* Turns {"token": id} into {"id": {"content": token, ...}}. */
 static clf_status merge_added(const json_t *added, const char *path, json_t *config)
 {
     const char *content;

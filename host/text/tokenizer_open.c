@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a tokenizer: tokenizer.json, the files of older ones, Marian's, or a GGUF file, with what tokenizer_config.json tells beside. */
+/* Opens tokenizers: tokenizer.json, the files of older tokenizers, Marian's files, or a GGUF file, with the keys of
+ * tokenizer_config.json. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 #include "text/tokenizer_software.h"
 #include "text/tokenizer_variables.h"
 
-/* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
+/* "truncation_side" overrides tokenizer.json's own direction, as in transformers. */
 static clf_status read_side(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
     const char *side;
@@ -32,7 +33,7 @@ static clf_status read_side(const json_t *config, const char *name, clf_tokenize
     return CLF_OK;
 }
 
-/* Keys that change how texts are cut, and that are not followed: Mistral's other expression, and SentencePiece's sampling. */
+/* Refuses keys that change how texts are cut and are not supported: Mistral's other expression, and SentencePiece's sampling. */
 static clf_status refuse_others(const json_t *config, const char *name)
 {
     static const char *const keys[] = {"fix_mistral_regex", "sp_model_kwargs"};
@@ -46,7 +47,7 @@ static clf_status refuse_others(const json_t *config, const char *name)
     return CLF_OK;
 }
 
-/* Reads the keys of tokenizer_config.json that are no parts. A token outside the vocabulary has no role. */
+/* Reads keys of tokenizer_config.json that do not describe parts. A token outside the vocabulary gets no role. */
 static clf_status read_config(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
@@ -109,7 +110,7 @@ static clf_status put_lowercase(const char *path, json_t *root)
     return CLF_OK;
 }
 
-/* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
+/* Checks a directory with vocab.txt, whose BERT tokenizer lower-cases by itself unless do_lower_case is false. */
 static clf_status check_lowercase(const json_t *config, const char *name)
 {
     bool lowers;
@@ -124,12 +125,12 @@ typedef struct tokenizer_files {
     const char *directory;
     json_t *config; /* tokenizer_config.json; NULL: none */
     char *config_path;
-    bool has_config; /* there is a tokenizer_config.json, not only older files whose keys it would have */
+    bool has_config; /* there is a tokenizer_config.json, not only older files whose keys were put into `config` */
     bool is_listed;  /* the configuration itself lists the added tokens */
     json_t *root;    /* tokenizer.json, or what was made in place of one; NULL: neither */
     char *path;
-    const clf_tokenizer_class *class; /* whose keys go before tokenizer.json; NULL: none's do */
-    char *pipeline;                   /* the class whose parts take the place of tokenizer.json's; NULL: its own */
+    const clf_tokenizer_class *class; /* keys of this class override tokenizer.json; NULL: no class does */
+    char *pipeline;                   /* transformers 5's class whose parts replace tokenizer.json's; NULL: the file's own parts */
 } tokenizer_files;
 
 static clf_status find_class(tokenizer_files *f)
@@ -189,7 +190,7 @@ static clf_status make(tokenizer_files *f, clf_tokenizer **out)
     return open_older(f->directory, f->config_path, f->config, out);
 }
 
-/* Reads what the configuration has beside the parts. */
+/* Reads the keys of the configuration that need the finished tokenizer. */
 static clf_status finish(tokenizer_files *f, clf_tokenizer *tokenizer)
 {
     char class_name[CLFI_TOKENIZER_CLASS_BYTES];
@@ -260,7 +261,7 @@ static clf_status open_target(const char *directory, clf_tokenizer **out)
     char *spm = NULL, *vocab = NULL, *path = NULL;
     json_t *config = NULL;
     clf_tokenizer *tokenizer = NULL;
-    bool is_separate = false; /* which transformers takes for false where it is absent */
+    bool is_separate = false; /* transformers' default */
     clf_status st;
     CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &path, &config));
     if (config)

@@ -46,7 +46,7 @@ const json_t *clfi_pipeline_find(const json_t *rows, const char *name)
     return NULL;
 }
 
-/* Sources of the values that texts in a row's parts stand for. */
+/* The sources of the values that replace "@key" and "#key" in a row's parts. */
 typedef struct pipeline {
     const json_t *row, *root;
     json_t *config;
@@ -92,7 +92,7 @@ static bool is_of_type(const json_t *model, const char *type)
     return own && strcmp(own, type) == 0;
 }
 
-/* The normalizer of tokenizer.json, or the first in its Sequence, that has a table of normal forms. */
+/* The Precompiled normalizer of tokenizer.json, alone or the first of its Sequence; JSON's null if there is none. A new reference. */
 static json_t *find_charsmap(const json_t *root)
 {
     const json_t *normalizer = json_object_get(root, "normalizer"), *list = json_object_get(normalizer, "normalizers");
@@ -117,7 +117,7 @@ static clf_status make_id(const pipeline *p, const char *key, json_t **out)
     return CLF_OK;
 }
 
-/* Makes the value in the place of "@<name>". *out NULL: none. */
+/* Makes the value for "@name". *out NULL: the part is left out. */
 static clf_status make_value(const pipeline *p, const char *name, json_t **out)
 {
     bool prefix = false, is_on = false;
@@ -189,7 +189,7 @@ static clf_status make_object(const pipeline *p, const json_t *from, json_t *to)
     return CLF_OK;
 }
 
-/* A copy of the row's value with what its texts stand for. *out NULL: nothing. */
+/* Copies a value of the row and replaces "@key" and "#key" in it. *out NULL: it is left out. */
 static clf_status make_part(const pipeline *p, const json_t *from, json_t **out)
 {
     const char *text = json_string_value(from);
@@ -214,7 +214,8 @@ static clf_status make_part(const pipeline *p, const json_t *from, json_t **out)
     return CLF_OK;
 }
 
-/* A mask takes the spaces before it where the class says so of a plain text. */
+/* Puts the row's defaults into the configuration. If it names a token by text alone, the token gets the flags of the row, such as lstrip of
+ * a mask. */
 static clf_status put_standards(const pipeline *p)
 {
     const char *key;
@@ -231,13 +232,13 @@ static clf_status put_standards(const pipeline *p)
                 json_decref(token);
                 return st;
             }
-            CLF_TRY(clfi_make_set(p->config, key, token)); /* which frees the plain text */
+            CLF_TRY(clfi_make_set(p->config, key, token)); /* frees the text */
         }
     }
     return CLF_OK;
 }
 
-/* [["a", -1.0], ...] as {"a": 0, ...}, which the other models have. */
+/* Turns [["a", -1.0], ...] into {"a": 0, ...}, the form of the other models. */
 static clf_status number_pieces(const json_t *pieces, json_t **out)
 {
     json_t *numbers = json_object();
@@ -265,7 +266,7 @@ static clf_status check_vocabulary(const pipeline *p, const char *class_name)
     return CLF_OK;
 }
 
-/* The vocabulary and the merges of tokenizer.json in the form of the class's model. */
+/* Puts the vocabulary and the merges of tokenizer.json into the class's model, in that model's form. */
 static clf_status put_vocabulary(const pipeline *p, json_t *model)
 {
     const json_t *own = json_object_get(p->root, "model"), *vocabulary = json_object_get(own, "vocab"),
@@ -307,7 +308,7 @@ static clf_status make_added(const pipeline *p, const char *key, const json_t *t
                                       single_word, "lstrip", lstrip, "rstrip", rstrip, "normalized", normalized, "special", is_special));
 }
 
-/* Those of tokenizer_config.json, by their ids. */
+/* Replaces root's "added_tokens" by those of tokenizer_config.json, sorted by id. */
 static clf_status put_added(const pipeline *p, json_t *root)
 {
     const char *key;

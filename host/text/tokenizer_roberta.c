@@ -22,7 +22,7 @@ static const char *name_of(const json_t *config, clf_token_role role)
     return given ? given : standard[role];
 }
 
-/* "a b" a line; a first line tells the version. */
+/* Reads one merge "a b" from each line; lines with "#version" at their start are skipped. */
 static clf_status list_merges(const char *text, size_t text_size, const char *name, json_t *list)
 {
     size_t line = 0;
@@ -58,7 +58,7 @@ done:
     return st;
 }
 
-/* A role that the config names by an object is added with the object's own flags. */
+/* Adds the tokens of the roles. A role that the configuration gives as an object is added later, with that object's flags. */
 static clf_status add_specials(const json_t *vocab, const json_t *config, json_t *root)
 {
     json_t *list = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The software that made a tokenizer's files, and the class that it cuts texts with. */
+/* Reads the version of transformers and the tokenizer's class from a directory's files. */
 #include "text/tokenizer_software.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* The first number of a version: 5 of "5.0.0.dev0". Negative: there is none. */
+/* The first number of a version, such as 5 of "5.0.0.dev0"; negative: there is none. */
 static long major_of(const json_t *version)
 {
     const char *text = json_string_value(version);
@@ -61,7 +61,7 @@ static bool has_byte_level(const json_t *root)
     return false;
 }
 
-/* The class that a file names, or else of the model's type, without "Fast"; NULL: none. */
+/* Copies the name of the class that a file names, or else of the model type's class, without "Fast". *out NULL: none. */
 static clf_status copy_class(const json_t *config, const json_t *model, const json_t *types, char **out)
 {
     static const char end[] = "Fast";
@@ -80,7 +80,7 @@ static clf_status copy_class(const json_t *config, const json_t *model, const js
     return CLF_OK;
 }
 
-/* Model types whose files on the Hub name a wrong class. */
+/* Replaces the class for model types whose files on the Hub name a wrong one. */
 static clf_status correct_class(const json_t *corrected, const char *model_type, char **name)
 {
     const char *right = model_type ? text_of(corrected, model_type) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the variables that chat templates see of a tokenizer. */
+/* Makes the variables with special tokens that chat templates see. */
 #include "text/tokenizer_variables.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
 
-/* Classes of tokenizers whose models talk, with the tokens that they have where no file says so (transformers 5). */
+/* Tokenizer classes of chat models, with the tokens that they have if no file names them (transformers 5). */
 static const struct {
     const char *names[6]; /* of the class, and of the model types that have it */
     const char *tokens[CLF_TOKEN_ROLE_COUNT];
@@ -40,7 +40,7 @@ static clf_status out_of_memory(void)
     CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: special tokens of a tokenizer");
 }
 
-/* A value that is no token is left out. */
+/* Adds the token's text; a value that is no token is left out. */
 static clf_status put(json_t *to, const char *name, const json_t *value)
 {
     const char *content = clfi_named_content(value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reader of vocab.txt with its tokenizer_config.json: the older pair of files that a BERT tokenizer comes in. */
+/* Reads vocab.txt with its tokenizer_config.json, the older pair of files of a BERT tokenizer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct {
     [CLASSIFICATION] = {"cls_token", "[CLS]", true}, [MASK] = {"mask_token", "[MASK]", false},
 };
 
-/* Reads the flags of a token written as an object; a special token is by default looked for in the raw text. */
+/* Reads the flags of a token written as an object; by default a special token is looked for in the raw text. */
 static clf_status read_flags(const json_t *json, const char *where, bool special, clf_added_token *token)
 {
     CLF_TRY(clfi_json_get_string(json, where, "content", &token->content));
@@ -46,7 +46,7 @@ static clf_status read_special(const json_t *config, const char *where, const ch
     return CLF_OK;
 }
 
-/* Classes whose vocab.txt is read as here: BERT's tokenizer under another name, or unnamed. */
+/* Checks that the class reads vocab.txt as here: BERT's tokenizer, also under another name, or no class. */
 static clf_status check_class(const json_t *config, const char *where)
 {
     static const char *const stems[] = {"Bert", "DistilBert", "Electra", "MobileBert", "SqueezeBert", "ConvBert", "LayoutLM", "Lxmert",
@@ -152,7 +152,7 @@ static clf_status create_model(const char *text, size_t size, const char *name, 
     return CLF_OK;
 }
 
-/* A special token that the model's vocabulary lacks is an error if the templates need it and is left out otherwise. */
+/* Adds the special tokens. One that the model's vocabulary lacks is an error if the templates need it, else it is left out. */
 static clf_status add_specials(const char *name, const clf_added_token tokens[SPECIAL_COUNT], clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < SPECIAL_COUNT; i++) {

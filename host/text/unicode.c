@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Character properties from tables, case and decomposition through utf8proc with the differences named. */
+/* Looks up character properties in tables. Case and decomposition come from utf8proc, with corrections to the reference's versions of
+ * Unicode. */
 #include "text/unicode.h"
 
 #include <utf8proc.h>
@@ -82,7 +83,7 @@ bool clfi_char_is_chinese(uint32_t code)
     return code >= 0x3400 && contains(ideographs, COUNT(ideographs), code);
 }
 
-/* Capital letters of Unicode 16 and 17, which older utf8proc releases do not know. */
+/* Capital letters of Unicode 16 and 17, which older releases of utf8proc do not know. */
 static uint32_t recent_lower(uint32_t code)
 {
     switch (code) {
@@ -115,7 +116,7 @@ size_t clfi_char_lower(uint32_t code, uint32_t out[CLFI_LOWER_MAX])
     return 1;
 }
 
-/* Above the BMP only what Unicode 9 decomposes; below it nothing has been added since. */
+/* Whether the character decomposes in Unicode 9. Above the BMP later versions added decompositions, in the BMP none. */
 static bool decomposes(uint32_t code)
 {
     static const clf_code_range supplementary[] = {
@@ -153,7 +154,7 @@ size_t clfi_char_decompose_compatibly(uint32_t code, uint32_t out[CLFI_COMPATIBI
 
 bool clfi_char_compose(uint32_t first, uint32_t second, uint32_t *out)
 {
-    if (second < 0x300) /* no second half of a composition is below */
+    if (second < 0x300) /* no second character of a composition is below */
         return false;
     utf8proc_int32_t both[2] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
     if (utf8proc_normalize_utf32(both, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1 || !decomposes((uint32_t)both[0]))

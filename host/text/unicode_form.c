@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Decomposition with canonical ordering, then composition in place. What changes says about a character that moves or is composed is the
- * rule of the reference tokenizers: ordering takes the number along, composition adds both and takes one away. */
+/* Decomposes texts with canonical ordering, then composes them in place. The `change` of a character follows the rule of the reference
+ * tokenizers: a reordered character keeps its change; a composed one has the sum of both, minus 1. */
 #include "text/unicode_form.h"
 
 #include "base/utf8.h"
 #include "text/unicode.h"
 
-/* Appends the waiting marks by combining class, those of one class as they came. */
+/* Appends the waiting marks by combining class, and within a class as they came. */
 static clf_status flush_marks(clf_code_list *marks, clf_code_list *out)
 {
     if (marks->count == 1)
@@ -42,7 +42,7 @@ static clf_status decompose(bool compatible, uint32_t code, clf_code_list *marks
     return CLF_OK;
 }
 
-/* UAX 15's algorithm: `starter` takes what follows unless something of the same or a higher class stands between. */
+/* Composes by UAX 15: `starter` composes with a following character unless one of the same or a higher class stands between. */
 static void compose(clf_code_list *list)
 {
     enum { NONE = -1 };

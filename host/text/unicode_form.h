@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unicode's normal forms (UAX 15) as lists of characters that say how they follow from the text (clfi_rewrite_put). */
+/* Makes Unicode's normal forms (UAX 15), as lists of characters with the place that each comes from (clfi_rewrite_put). */
 #ifndef CLFI_TEXT_UNICODE_FORM_H
 #define CLFI_TEXT_UNICODE_FORM_H
 
@@ -12,7 +12,7 @@ typedef struct clf_unicode_form {
     bool composed;   /* NFC, NFKC */
 } clf_unicode_form;
 
-/* The form of UTF-8 text[0..size) into work->codes, from an empty list. */
+/* Writes the form of UTF-8 text[0..size) to work->codes, which is emptied first. */
 clf_status clfi_unicode_form_of(clf_unicode_form form, const char *text, size_t size, clf_text_workspace *work);
 
 /* Appends the form of `from` to `to`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Unigram language model: of all ways to divide a word into tokens, the one with the highest sum of scores. Source: Kudo 2018
- * (arXiv:1804.10959); SentencePiece's search with a score for unknown characters. A trie of the tokens, kept as a hash map from (node,
- * byte) to node, and the best path through a word from its start (Viterbi). */
+/* Unigram language model: divides a word into tokens so that the sum of their scores is highest. Source: Kudo 2018 (arXiv:1804.10959);
+ * SentencePiece's search with a score for unknown characters. The tokens are a trie, kept as a hash map from (node, byte) to node, on which
+ * the best path through a word is found from its start (Viterbi). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static clf_status trie_add(clf_unigram *unigram, const char *token, size_t size,
 
 static clf_status build(clf_unigram *unigram, const double *scores, size_t count, const char *where)
 {
-    enum { UNKNOWN_PENALTY = 10 }; /* SentencePiece's: so much below the worst token */
+    enum { UNKNOWN_PENALTY = 10 }; /* as in SentencePiece: an unknown character scores this much less than the worst token */
     const clf_vocabulary *vocabulary = &unigram->vocabulary;
     double least = INFINITY;
     if (unigram->unknown >= 0 && (size_t)unigram->unknown >= count)
@@ -116,7 +116,7 @@ static clf_status build(clf_unigram *unigram, const double *scores, size_t count
     }
     unigram->unknown_score = (isfinite(least) ? least : 0.0) - UNKNOWN_PENALTY;
     CLF_TRY(add_node(unigram));
-    CLF_TRY(grow_edges(unigram)); /* a vocabulary may have no token that a text is divided into */
+    CLF_TRY(grow_edges(unigram)); /* the vocabulary may have no token with a finite score */
     for (size_t i = 0; i < vocabulary->count; i++) {
         const clf_vocabulary_entry *entry = &vocabulary->entries[i];
         if (isfinite(scores[entry->id]))
@@ -129,10 +129,10 @@ static clf_status build(clf_unigram *unigram, const double *scores, size_t count
     return CLF_OK;
 }
 
-/* Takes the vocabulary, whose ids are 0 .. count-1, over (also when it fails) and leaves it empty. scores[i] belongs to id i; unknown is
- * the id of what is not in the vocabulary, -1 for none: then a text that needs it is refused. With byte_fallback it becomes the tokens
- * "<0x00>" .. "<0xFF>" of its bytes where they are all there. A token whose score is -INFINITY is in no division of a text. FORMAT: another
- * score is not finite, unknown is outside the vocabulary. */
+/* Takes over the vocabulary, whose ids are 0 .. count-1, also when it fails, and leaves it empty. scores[i] belongs to id i; encoding never
+ * chooses a token with score -INFINITY. unknown: id for text that is not in the vocabulary; -1: such a text is refused. With byte_fallback
+ * such text becomes the tokens "<0x00>" .. "<0xFF>" of its bytes, if all are there. FORMAT: another score is not finite, or `unknown` is
+ * outside the vocabulary. */
 static clf_status create(clf_vocabulary *vocabulary, const double *scores, size_t count, int32_t unknown, bool byte_fallback,
                          const char *where, clf_unigram **out)
 {
@@ -155,7 +155,7 @@ static clf_status create(clf_vocabulary *vocabulary, const double *scores, size_
     return st;
 }
 
-/* "vocab": [["token", score], ...]; the place in the list is the id. null for a score: only decoded. */
+/* Reads "vocab": [["token", score], ...]; the place in the list is the id. A token with score null is only decoded. */
 static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vocabulary *vocabulary, double *scores)
 {
     for (size_t i = 0; i < json_array_size(vocab); i++) {
@@ -205,7 +205,8 @@ static void reach(clf_best_path *path, double score, size_t start, int32_t id)
     path->id = id;
 }
 
-/* Ways from `at` over each token that begins there. Every character is a token or an unknown one, so that there is always a way. */
+/* Extends the best way to `at` by each token that begins there. A character that is no token is an unknown one, so there is always a
+ * way. */
 static clf_status extend(const clf_unigram *unigram, const char *word, size_t size, size_t at, size_t character, clf_best_path *paths)
 {
     uint32_t node = 0;
@@ -240,15 +241,15 @@ static clf_status append(const clf_unigram *unigram, const char *word, size_t st
         has_bytes = unigram->byte_id[(unsigned char)word[i]] >= 0;
     if (!has_bytes)
         return clfi_token_append(tokens, unigram->unknown, start, end);
-    for (size_t i = start; i < end; i++) /* each stands for the whole */
+    for (size_t i = start; i < end; i++) /* the token of each byte has the span of all */
         CLF_TRY(clfi_token_append(tokens, unigram->byte_id[(unsigned char)word[i]], start, end));
     return CLF_OK;
 }
 
-/* The tokens of the best path. Neighbouring unknown ones count as one. */
+/* Appends the tokens of the best path. Neighbouring unknown tokens become one. */
 static clf_status append_path(const clf_unigram *unigram, const char *word, size_t size, clf_best_path *paths, clf_token_list *tokens)
 {
-    /* Turn the links round: paths[start].end becomes where the token that begins there ends. */
+    /* Reverse the links: paths[start].end becomes the end of the token that begins there. */
     for (uint32_t end = (uint32_t)size, start; end > 0; end = start) {
         start = paths[end].start;
         paths[start].end = end;

@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* The highest id accepted is CLFI_VOCABULARY_MAX_ID. The array from id to text is no larger than 8 entries for each token plus 65,536, or
- * than that of the vocabulary to which tokens are added with as many. */
+/* The highest id accepted is CLFI_VOCABULARY_MAX_ID. A file cannot ask for a huge array from id to text: it has at most 8 entries for each
+ * token plus 65,536. For added tokens it may be longer by the size of their model's array. */
 enum { CLFI_VOCABULARY_MAX_ID = (1 << 24) - 1 };
 
 typedef struct clf_vocabulary_entry {
@@ -38,12 +38,12 @@ typedef struct clf_vocabulary {
 
 void clfi_vocabulary_free(clf_vocabulary *vocabulary);
 
-/* Gives `token` an id; a token that is there already gets the new id. Tokens are UTF-8 without U+0000 and may be empty.
- * FORMAT: id outside 0..CLFI_VOCABULARY_MAX_ID. */
+/* Gives `token` an id; a token that is there already gets the new id. Tokens are UTF-8 without U+0000 and may be empty. FORMAT: id outside
+ * 0..CLFI_VOCABULARY_MAX_ID, or too many tokens. OUT_OF_MEMORY. */
 clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, size_t size, int64_t id);
 
-/* Builds the array from id to token. known: ids of the vocabulary that these tokens are added to, 0 where there is none. FORMAT: two tokens
- * share an id, or the highest id is out of proportion to the number of tokens. */
+/* Builds the array from id to token. known: for added tokens, the highest id of their model's vocabulary plus 1, else 0. FORMAT: two tokens
+ * share an id, or the highest id is out of proportion to the number of tokens. OUT_OF_MEMORY. */
 clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary, size_t known);
 
 /* Id of a token, -1 when absent. */
@@ -52,11 +52,12 @@ int32_t clfi_vocabulary_find(const clf_vocabulary *vocabulary, const char *token
 /* Text of an id, NULL for holes and outside; needs the index. Borrowed. */
 const char *clfi_vocabulary_token(const clf_vocabulary *vocabulary, int32_t id);
 
-/* Appends the tokens of a vocab.txt: one per line in order of their ids from 0, white space at their ends dropped; of equal lines the
- * last counts. FORMAT names the line that is not UTF-8 or holds U+0000. `name` is the file's name for messages. */
+/* Adds the tokens of a vocab.txt, one per line, with ids in their order from 0. White space at the end of a line is dropped; the last of
+ * equal lines counts. FORMAT: a line is not UTF-8 or holds U+0000 (the message names the line), or there are too many. `name` is the file's
+ * name for messages. */
 clf_status clfi_vocabulary_parse_lines(clf_vocabulary *vocabulary, const char *text, size_t size, const char *name);
 
-/* Adds the tokens of {"token": id, ...} and indexes them. FORMAT, with `where` before it: an id that is no integer, and as above. */
+/* Adds the tokens of {"token": id, ...} and indexes them. `where` comes first in messages. FORMAT: an id is no integer, and as above. */
 clf_status clfi_vocabulary_read_json(clf_vocabulary *vocabulary, const json_t *json, const char *where);
 
 #endif

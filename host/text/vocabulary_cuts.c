@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of named pre-tokenizers. Several names stand for one cut: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp
- * (llm_tokenizer_bpe, and the names in llama_vocab::impl::load). */
+/* The table of named pre-tokenizers, from https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (llm_tokenizer_bpe, and the
+ * names in llama_vocab::impl::load). Several names may share one cut. */
 #include "text/vocabulary_cuts.h"
 
 #include <string.h>
@@ -21,14 +21,14 @@
 #define SHORT "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
-/* Words that end before a capital. llama.cpp takes the case of ASCII letters alone; this is what tokenizer.json has. */
+/* Words that end before a capital. llama.cpp looks only at the case of ASCII letters; these patterns are those of tokenizer.json. */
 #define UPPER "[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]"
 #define LOWER "[\\\\p{Ll}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]"
 #define CASED_WORDS(short, digits)                                                                               \
     "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?" UPPER "*" LOWER "+" short "|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?" UPPER "+" LOWER \
                                                                "*" short "|" digits "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n/]*|" SPACES
 
-/* Words with their marks, and names behind a sign of ASCII. */
+/* Words with their marks, and names behind an ASCII sign. */
 #define SIGN_WORDS                                                       \
     "[!\\\"#$%&'()*+,\\\\-./:;<=>?@\\\\[\\\\\\\\\\\\]^_`{|}~][A-Za-z]+|" \
     "[^\\r\\n\\\\p{L}\\\\p{P}\\\\p{S}]?[\\\\p{L}\\\\p{M}]+| ?[\\\\p{P}\\\\p{S}]+"
@@ -77,7 +77,8 @@ static const char cut_deepseek_llm[] = PRE(SPLIT("[\\r\\n]") "," SPLIT("\\\\s?["
 static const char cut_stops[] = PRE(SPLIT(" ?[^(\\\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+") "," BYTES("false"));
 static const char cut_stops_digits[] =
     PRE(SPLIT(" ?[^(\\\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+") "," SPLIT("\\\\p{N}") "," BYTES("false"));
-/* In a run of white space, which is cut in parts, the rest of the run is searched for line ends once: at its start. */
+/* The lookbehind before \s*[\r\n]+ saves time: a long run of white space, which is cut in parts, is searched for line ends only once, at
+ * its start. */
 static const char cut_jais2[] =
     PRE(SPLIT("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| "
               "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|(?<![^\\\\S\\\\r\\\\n])\\\\s*[\\\\r\\\\n]+|"
@@ -98,7 +99,7 @@ static const char cut_chameleon[] = PRE(SPLIT("<sentinel:[0-9]+>") "," SPLIT("(I
     "([\\\\t\\\\n]|    |  )") "," SPLIT("\\\\p{N}") "," SPLIT("[\\\\p{P}!-/:-@\\\\[-`{-~]") "," SPLIT(GPT2_WORDS) "," BYTES("false"));
 static const char cut_minicpm[] = PRE(SPLIT("\\\\p{N}{1,3}") "," SPLIT(WORDS("\\\\p{N}+")) "," BYTES("false"));
 
-/* The first of several names for a cut is the one that files are written with. */
+/* The first of several names for a cut is the one written to files. */
 static const clf_vocabulary_cut rows[] = {
     {CLFI_VOCABULARY_CUT_DEFAULT, cut_default, false, false},
     {"gpt-2", cut_gpt2, false, false},
@@ -206,7 +207,8 @@ clf_status clfi_vocabulary_cut_names(clf_str *out)
     return CLF_OK;
 }
 
-/* A list of its parts, without what does not decide where text is cut, and with what is left out. NULL: not enough memory, or none. */
+/* The parts of a pre-tokenizer as a new list for comparison: without trim_offsets, which does not decide where text is cut, and with the
+ * default of use_regex. NULL: not enough memory, or no pre-tokenizer. */
 static json_t *plain_parts(const json_t *pre_tokenizer)
 {
     const json_t *parts = json_object_get(pre_tokenizer, "pretokenizers");

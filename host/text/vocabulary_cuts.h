@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How "gpt2"'s named pre-tokenizers of GGUF files cut a text, and what else goes with a name. */
+/* The named pre-tokenizers of GGUF files with a "gpt2" vocabulary: how each cuts a text, and what else its name implies. */
 #ifndef CLFI_TEXT_VOCABULARY_CUTS_H
 #define CLFI_TEXT_VOCABULARY_CUTS_H
 
@@ -11,7 +11,7 @@
 typedef struct clf_vocabulary_cut {
     const char *name;
     const char *parts;  /* "pre_tokenizer" and "decoder" as tokenizer.json has them */
-    bool ignore_merges; /* a word that is a token is that token, whatever its merges give */
+    bool ignore_merges; /* a word that is a token becomes that token, whatever its merges give */
     bool add_bos;       /* where the file does not say */
 } clf_vocabulary_cut;
 
@@ -21,13 +21,14 @@ typedef struct clf_vocabulary_cut {
 /* The row of a name; NULL: none. Static storage. */
 const clf_vocabulary_cut *clfi_vocabulary_cut_find(const char *name);
 
-/* Rows in their order; NULL behind the last. */
+/* The row at `index`; NULL behind the last. */
 const clf_vocabulary_cut *clfi_vocabulary_cut_at(size_t index);
 
-/* The first name whose pre-tokenizer cuts as tokenizer.json's says; NULL: none does. */
+/* The first row that cuts as tokenizer.json's "pre_tokenizer" does and has this ignore_merges: its name. NULL: none, or not enough
+ * memory. */
 const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_merges);
 
-/* The names, as "default, gpt-2, ...". */
+/* Appends the names, as "default, gpt-2, ...". OUT_OF_MEMORY. */
 clf_status clfi_vocabulary_cut_names(clf_str *out);
 
 #endif

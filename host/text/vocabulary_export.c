@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tokenizer.json as a clf_vocabulary_spec, proven on a text. */
+/* Converts tokenizer.json to a clf_vocabulary_spec, and checks the result on a text. */
 #include "text/vocabulary_export.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool is_text(const json_t *part, const char *key, const char *text)
     return found && strcmp(found, text) == 0;
 }
 
-/* The parts of a chain: those of a sequence, or the one that it is. */
+/* The number of parts of a chain: those of a Sequence, or the single one that it is. */
 static size_t part_count(const json_t *chain, const char *key)
 {
     return is_type(chain, "Sequence") ? json_array_size(json_object_get(chain, key)) : json_is_object(chain);
@@ -54,7 +54,7 @@ static clf_status fail_part(const char *part, const char *expected)
     CLF_FAIL(CLF_UNSUPPORTED, "%s: %s has no form in GGUF: expected %s", file_name, part, expected);
 }
 
-/* Whether normalisers make spaces what SentencePiece has in their place; *out: one is put before the text too. */
+/* Whether the normalizers replace spaces by SentencePiece's sign for them. *out: they also put one before the text. */
 static bool are_spaces(const json_t *normalizer, bool *out)
 {
     const size_t count = part_count(normalizer, "normalizers");
@@ -65,7 +65,7 @@ static bool are_spaces(const json_t *normalizer, bool *out)
            is_text(last, "content", space) && (!first || (is_type(first, "Prepend") && is_text(first, "prepend", space)));
 }
 
-/* Spaces by a pre-tokenizer that does not cut. */
+/* Whether a Metaspace pre-tokenizer that does not cut replaces the spaces. *out: it also puts one before the text. */
 static bool is_metaspace(const json_t *part, bool *out)
 {
     const json_t *prefix = json_object_get(part, "add_prefix_space");
@@ -97,7 +97,7 @@ static clf_status take_gpt2(const json_t *root, bool ignore_merges, clf_vocabula
         clfi_str_free(&names);
         return st;
     }
-    /* Qwen's texts are composed (NFC) first, which GGUF's readers leave to their callers. */
+    /* Qwen composes texts (NFC) first, which readers of GGUF files leave to their callers. */
     if (json_is_object(normalizer) && !(is_type(normalizer, "NFC") && strcmp(out->spec.pre, "qwen2") == 0))
         return fail_part("normalizer", "none, or qwen2's NFC");
     out->leaves_nfc = json_is_object(normalizer);
@@ -135,7 +135,7 @@ static int32_t type_of(const clf_vocabulary_export *e, int32_t id, const char *t
     return clf_tokenizer_is_special(t, id) ? CLF_TOKEN_CONTROL : CLF_TOKEN_USER_DEFINED;
 }
 
-/* Tokens by id; an unused one where there is none. */
+/* Takes the tokens by id; an id without a token gets an unused one. */
 static clf_status take_tokens(clf_vocabulary_export *e, size_t rows)
 {
     enum { UNUSED_BYTES = 32 };
@@ -169,7 +169,7 @@ static clf_status take_tokens(clf_vocabulary_export *e, size_t rows)
     return CLF_OK;
 }
 
-/* A merge as "a b"; *out lives as long as the JSON, a pair having been replaced by its text there. */
+/* The text "a b" of a merge, which belongs to the JSON value; a pair ["a", "b"] is replaced by its text there first. */
 static clf_status merge_text(json_t *merges, size_t i, const char **out)
 {
     const json_t *merge = json_array_get(merges, i);
@@ -186,7 +186,7 @@ static clf_status merge_text(json_t *merges, size_t i, const char **out)
     return CLF_OK;
 }
 
-/* SentencePiece's scores fall with the place of the first merge that makes the token. */
+/* Makes SentencePiece's scores: the score of a token falls with the index of the first merge that makes it. */
 static clf_status take_scores(clf_vocabulary_export *e)
 {
     clf_str made = CLF_STR_INIT;
@@ -231,7 +231,7 @@ static clf_status take_merges(clf_vocabulary_export *e)
     return CLF_OK;
 }
 
-/* One token before a text, one behind it, none otherwise. */
+/* Takes the token before a text as bos and the one behind it as eos. Refuses more than one token on a side. */
 static clf_status take_ends(clf_vocabulary_export *e, clf_encoding *encoding)
 {
     const clf_text text = {"a", 1};
@@ -253,7 +253,8 @@ static clf_status take_ends(clf_vocabulary_export *e, clf_encoding *encoding)
     return CLF_OK;
 }
 
-/* A bit of everything: words, endings, digits, spaces, lines, signs, letters of several scripts, an emoji of several code points. */
+/* The test text has a bit of everything: words, endings, digits, spaces, lines, signs, letters of several scripts, an emoji of several code
+ * points. */
 static const char probe[] =
     "The cat's  sat, on 12345 mats! I'M don\u2019t   x=y+z; (a_b) \n\n\tfoo\r\n  bar 3.14  \u00e9t\u00e9 \u6f22\u5b57\u304b\u306a "
     "\u043f\u0440\u0438\u0432\u0435\u0442 \u0627\u0644 \U0001f468\u200d\U0001f469 https://a.b/?c=%20 ";

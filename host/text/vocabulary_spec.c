@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers given by their vocabulary: GGUF's "gpt2" and "llama". The small parts are written as tokenizer.json has them and read by the
- * same tables. */
+/* Makes tokenizers from a vocabulary: "gpt2" and "llama" of GGUF files. Their small parts are written in tokenizer.json's form and read by
+ * the same tables as that file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,18 +85,18 @@ static clf_status create_model(const clf_vocabulary_spec *spec, const clf_bpe_se
         return st;
     }
     CLF_TRY(clfi_bpe_create(&vocabulary, settings, name, &bpe));
-    tokenizer->kind = &clfi_bpe_kind; /* owns the model from here */
+    tokenizer->kind = &clfi_bpe_kind; /* the tokenizer owns the model from here */
     tokenizer->model = bpe;
     return settings->byte_fallback ? clfi_bpe_add_scores(bpe, spec->scores, spec->token_count, name) : add_merges(spec, name, bpe);
 }
 
-/* Whether a token leaves the white space beside it, unlike its kind. */
+/* Whether the token leaves the white space beside it even where other tokens take it. */
 static bool keeps_space(const char *content)
 {
     return strcmp(content, "<unk>") == 0 || strcmp(content, "<s>") == 0 || strcmp(content, "<|endoftext|>") == 0;
 }
 
-/* Control tokens and the user's own are found in text. */
+/* Makes added tokens of control, unknown and the user's own tokens, which are then found in texts. */
 static clf_status add_tokens(const clf_vocabulary_spec *spec, const clf_token_strips *strips, const char *name, clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; spec->types && i < spec->token_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers given by their vocabulary, for callers inside. */
+/* Makes tokenizers from a vocabulary and settings, for callers inside the library. */
 #ifndef CLFI_TEXT_VOCABULARY_SPEC_H
 #define CLFI_TEXT_VOCABULARY_SPEC_H
 
@@ -7,13 +7,13 @@
 
 #include "clformer/tokenizer.h"
 
-/* ASCII white space that tokens found in a text take along. */
+/* Says which tokens that are found in a text take the ASCII white space beside them. */
 typedef struct clf_token_strips {
-    const char *before; /* the token with this text: that before it; NULL: none */
-    bool is_behind;     /* all tokens: that behind them, but for <unk>, <s> and <|endoftext|> */
+    const char *before; /* the token with this text takes the white space before it; NULL: no token does */
+    bool is_behind;     /* all tokens but <unk>, <s> and <|endoftext|> take the white space behind them */
 } clf_token_strips;
 
-/* clf_tokenizer_from_vocabulary with that; the specification is whole. */
+/* Like clf_tokenizer_from_vocabulary, with these strips; all members of `spec` are read. */
 clf_status clfi_tokenizer_from_spec(const clf_vocabulary_spec *spec, const clf_token_strips *strips, const char *name, clf_tokenizer **out);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct clf_wordpiece_settings {
 
 #define CLF_WORDPIECE_SETTINGS_INIT {"[UNK]", "##", 100}
 
-/* A model for clfi_wordpiece_kind; takes the indexed vocabulary over (also when it fails) and leaves it empty.
- * FORMAT: the unknown token is missing. */
+/* Creates a model for clfi_wordpiece_kind. Takes over the indexed vocabulary, also when it fails, and leaves it empty. `where` comes first
+ * in messages. FORMAT: the unknown token is missing. OUT_OF_MEMORY. */
 clf_status clfi_wordpiece_create(clf_vocabulary *vocabulary, const clf_wordpiece_settings *settings, const char *where, void **out);
 
 #endif
