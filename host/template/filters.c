@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The filters and tests of templates. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,23 @@ static clf_status string(template_run *run, const template_node *node, const jso
     return text_of(value, out);
 }
 
+/* Reads a number of decimal digits as Python's int and float do, white space around it. *is_integer: it fits *integer. */
+static bool read_number(const char *text, bool *is_integer, json_int_t *integer, double *x)
+{
+    static const char space[] = " \t\n\r\f\v";
+    char *end;
+    text += strspn(text, space);
+    if (text[strcspn(text, "xX(")]) /* hexadecimal digits and nan(...) are C's */
+        return false;
+    *x = strtod(text, &end);
+    if (end == text || end[strspn(end, space)])
+        return false;
+    errno = 0;
+    *integer = strtoll(text, &end, 10);
+    *is_integer = errno == 0 && !end[strspn(end, space)];
+    return true;
+}
+
 /* The filters int and float: 0 if the text is no number, as in Jinja. */
 static clf_status number(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                          json_t **out)
@@ -172,19 +190,18 @@ static clf_status number(template_run *run, const template_node *node, const jso
     if (!value)
         RUN_FAIL(run, node, CLF_FORMAT, "%s of a value that is undefined", node->name);
     bool is_number = clfi_value_number(value, &x);
-    if (json_is_string(value)) {
-        char *end;
-        x = strtod(json_string_value(value), &end);
-        is_number = end != json_string_value(value) && *end == '\0';
-    }
+    json_int_t integer = json_integer_value(value);
+    bool is_integer = json_is_integer(value);
+    if (json_is_string(value))
+        is_number = read_number(json_string_value(value), &is_integer, &integer, &x);
     if (!is_number && otherwise)
         return clfi_value_new(json_incref((json_t *)otherwise), out);
     if (!is_number || !isfinite(x))
         x = 0;
     if (node->name[0] == 'f')
         return clfi_value_new(json_real(x), out);
-    if (json_is_integer(value))
-        return clfi_value_new(json_integer(json_integer_value(value)), out);
+    if (is_integer)
+        return clfi_value_new(json_integer(integer), out);
     if (fabs(x) >= 0x1p63)
         RUN_FAIL(run, node, CLF_FORMAT, "an integer beyond 64 bits");
     return clfi_value_new(json_integer((json_int_t)x), out);
@@ -199,7 +216,10 @@ static clf_status absolute(template_run *run, const template_node *node, const j
         RUN_FAIL(run, node, CLF_FORMAT, "abs of %s, expected a number", clfi_value_kind(value));
     if (json_is_real(value))
         return clfi_value_new(json_real(fabs(x)), out);
-    return clfi_value_new(json_integer(x < 0 && json_integer_value(value) != INT64_MIN ? -json_integer_value(value) : (json_int_t)x), out);
+    const json_int_t integer = json_is_integer(value) ? json_integer_value(value) : (json_int_t)x;
+    if (integer == INT64_MIN)
+        RUN_FAIL(run, node, CLF_FORMAT, "an integer beyond 64 bits");
+    return clfi_value_new(json_integer(integer < 0 ? -integer : integer), out);
 }
 
 static clf_status items(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,

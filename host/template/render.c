@@ -135,7 +135,7 @@ static clf_status set_targets(template_run *run, const template_node *node, json
     if (node->name_count == 1)
         return set_variable(run, node->names[0], json_incref(element));
     if (clfi_list_count(element) != node->name_count)
-        RUN_FAIL(run, node, CLF_FORMAT, "%zu variables for an element of %zu parts", node->name_count, clfi_list_count(element));
+        RUN_FAIL(run, node, CLF_FORMAT, "an element of %zu parts for %zu variables", clfi_list_count(element), node->name_count);
     for (size_t i = 0; i < node->name_count; i++)
         CLF_TRY(set_variable(run, node->names[i], json_incref(json_array_get(element, i))));
     return CLF_OK;

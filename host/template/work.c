@@ -29,7 +29,7 @@ clf_status clfi_run_enter(template_run *run, const template_node *node)
 clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount)
 {
     if (amount > CLFI_TEMPLATE_MAX_WORK - *run->work)
-        RUN_FAIL(run, node, CLF_FORMAT, "too much work: more than %d elements or fours of bytes", CLFI_TEMPLATE_MAX_WORK);
+        RUN_FAIL(run, node, CLF_FORMAT, "too much work: more than %d elements or units of 4 bytes", CLFI_TEMPLATE_MAX_WORK);
     *run->work += (uint32_t)amount;
     return CLF_OK;
 }

@@ -68,7 +68,7 @@ static clf_status unpack(const unsigned char *bytes, size_t size, const char *wh
 {
     const size_t trie = size < 4 ? 0 : little_endian(bytes);
     if (size < 4 || trie > size - 4 || trie % 4 != 0 || trie == 0)
-        CLF_FAIL(CLF_FORMAT, "%s: precompiled_charsmap: a trie of %zu bytes in %zu", where, trie, size);
+        CLF_FAIL(CLF_FORMAT, "%s: precompiled_charsmap: a trie of %zu bytes, of %zu bytes in all", where, trie, size);
     precompiled->unit_count = trie / 4;
     CLF_TRY(clfi_alloc(precompiled->unit_count, sizeof *precompiled->units, "normal forms", &precompiled->units));
     for (size_t i = 0; i < precompiled->unit_count; i++)

@@ -203,7 +203,7 @@ static clf_status memory_create(clf_regex_memory **out)
     memory->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL); /* NULL if PCRE2 cannot compile to machine code */
     if (!memory->match || !memory->context) {
         clfi_regex_memory_free(memory);
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "regular expression memory");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "regular expression: not enough memory");
     }
     if (memory->stack)
         pcre2_jit_stack_assign(memory->context, NULL, memory->stack);
@@ -224,11 +224,11 @@ static clf_status fail_match(const clf_regex_memory *memory, int rc, size_t from
     PCRE2_UCHAR reason[160];
     if (rc == PCRE2_ERROR_CALLOUT)
         CLF_FAIL(CLF_UNSUPPORTED,
-                 "regular expression at byte %zu of a text of %zu: %llu steps: it goes back and forth out of proportion to the text "
-                 "(cut long runs of one sort of characters, or mend the expression in tokenizer.json)",
+                 "regular expression at byte %zu of a text of %zu: %llu steps: too much backtracking "
+                 "(shorten long runs of similar characters, or simplify the expression in tokenizer.json)",
                  from, size, (unsigned long long)memory->work);
     pcre2_get_error_message(rc, reason, sizeof reason);
-    CLF_FAIL(CLF_UNSUPPORTED, "regular expression at byte %zu of a text of %zu: %s (cut long runs of one sort of characters)", from, size,
+    CLF_FAIL(CLF_UNSUPPORTED, "regular expression at byte %zu of a text of %zu: %s (shorten long runs of similar characters)", from, size,
              (const char *)reason);
 }
 

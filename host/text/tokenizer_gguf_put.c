@@ -39,7 +39,8 @@ static clf_status put_named_ends(const int32_t *ends, size_t count, const unsign
     for (size_t i = 0; i < count; i++)
         is_among = is_among || ends[i] == spec->eos;
     if (!is_among && spec->add_eos)
-        CLF_FAIL(CLF_UNSUPPORTED, "tokenizer.json puts token %d behind texts, and it is none that ends them: a GGUF file has one for both",
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "tokenizer.json appends token %d to texts, but it is not in eos_token_id: a GGUF file has one key for both",
                  (int)spec->eos);
     if (!is_among)
         spec->eos = ends[0];
@@ -52,7 +53,7 @@ static clf_status put_named_ends(const int32_t *ends, size_t count, const unsign
                 continue;
             if (used == COUNT(keys))
                 CLF_FAIL(CLF_UNSUPPORTED,
-                         "eos_token_id: %zu tokens end texts: a GGUF file has three at most, and those that are known by their text",
+                         "eos_token_id: %zu tokens end texts: a GGUF file can name three at most, besides those known by their text",
                          count);
             CLF_TRY(clfi_gguf_put_int(values, keys[used++], (uint32_t)ends[i]));
         }

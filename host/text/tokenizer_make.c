@@ -31,7 +31,7 @@ clf_status clfi_make_added(json_t *list, const char *token, json_int_t id, bool 
 clf_status clfi_make_check_pieces(const clf_sentencepiece *spm, const char *name)
 {
     if (spm->model != CLFI_SENTENCEPIECE_UNIGRAM || spm->has_byte_fallback)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type %lld%s: expected Unigram, 1", name, (long long)spm->model,
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type %lld%s: expected Unigram (1)", name, (long long)spm->model,
                  spm->has_byte_fallback ? " with bytes" : "");
     if (!spm->adds_prefix || !spm->drops_spaces || !spm->escapes_spaces)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: expected add_dummy_prefix, remove_extra_whitespaces and escape_whitespaces to be true", name);

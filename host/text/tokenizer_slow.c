@@ -50,8 +50,8 @@ clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config,
                  directory, class);
     const bool is_of_pieces = rows[i].file == CLF_TOKENIZER_FILE_SENTENCEPIECE;
     if (is_of_pieces ? !has_pieces : !(has_pairs && has_merges))
-        CLF_FAIL(CLF_NOT_FOUND, "%s: no tokenizer.json, and of %s no %s", directory, rows[i].class,
-                 is_of_pieces ? clfi_tokenizer_files[CLF_TOKENIZER_FILE_SENTENCEPIECE] : "vocab.json with merges.txt");
+        CLF_FAIL(CLF_NOT_FOUND, "%s: no tokenizer.json, and no %s, which %s needs", directory,
+                 is_of_pieces ? clfi_tokenizer_files[CLF_TOKENIZER_FILE_SENTENCEPIECE] : "vocab.json with merges.txt", rows[i].class);
     json_t *root = json_object();
     clf_status st = root ? clfi_path_join(directory, clfi_tokenizer_files[rows[i].file], path)
                          : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer: not enough memory", directory);

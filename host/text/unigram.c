@@ -60,7 +60,7 @@ static clf_trie_edge *edge_of(clf_trie_edge *edges, size_t slots, uint32_t paren
 static clf_status add_node(clf_unigram *unigram)
 {
     if (unigram->node_count == TRIE_NODES_MAX)
-        CLF_FAIL(CLF_UNSUPPORTED, "vocabulary: its tokens have more than %d beginnings", TRIE_NODES_MAX);
+        CLF_FAIL(CLF_UNSUPPORTED, "vocabulary: its tokens have more than %d distinct prefixes", TRIE_NODES_MAX);
     CLF_TRY(clfi_grow(&unigram->node_id, &unigram->node_capacity, unigram->node_count + 1, sizeof *unigram->node_id, "token trie"));
     unigram->node_id[unigram->node_count++] = -1;
     return CLF_OK;

@@ -51,7 +51,7 @@ static const json_t *part_at(const json_t *chain, const char *key, size_t i)
 
 static clf_status fail_part(const char *part, const char *expected)
 {
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s has no form in GGUF: expected %s", file_name, part, expected);
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s cannot be stored in GGUF: expected %s", file_name, part, expected);
 }
 
 /* Whether the normalizers replace spaces by SentencePiece's sign for them. *out: they also put one before the text. */
@@ -142,8 +142,8 @@ static clf_status take_tokens(clf_vocabulary_export *e, size_t rows)
     const size_t known = clf_tokenizer_vocabulary_size(e->tokenizer);
     size_t holes = 0;
     if (known > rows)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s has %zu tokens, the model's embedding %zu rows: a GGUF file has as many of both", file_name, known,
-                 rows);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s has %zu tokens, the model's embedding %zu rows: a GGUF file needs a row for each token", file_name,
+                 known, rows);
     CLF_TRY(clfi_alloc(rows, sizeof *e->tokens, "tokens", &e->tokens));
     CLF_TRY(clfi_alloc(rows, sizeof *e->types, "types of tokens", &e->types));
     for (size_t i = 0; i < rows; i++)
@@ -275,7 +275,7 @@ static clf_status prove(const clf_vocabulary_export *e, clf_encoding *expected)
     CLF_GOTO(clf_tokenizer_encode(e->tokenizer, &text, NULL, NULL, expected));
     CLF_GOTO(clf_tokenizer_encode(made, &text, NULL, NULL, found));
     if (!is_same(expected, found))
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: as GGUF's \"%s\" it makes other tokens of a text", file_name, e->spec.model);
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: as GGUF's \"%s\" it would split texts into other tokens", file_name, e->spec.model);
 done:
     clf_encoding_destroy(found);
     clf_tokenizer_destroy(made);
@@ -301,7 +301,7 @@ clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabu
     CLF_GOTO(take_model(out->root, out));
     CLF_GOTO(clf_tokenizer_open(directory, &out->tokenizer));
     if (out->tokenizer->splits_special)
-        CLF_GOTO(clfi_fail(CLF_UNSUPPORTED, "tokenizer_config.json: split_special_tokens has no form in GGUF: expected false"));
+        CLF_GOTO(clfi_fail(CLF_UNSUPPORTED, "tokenizer_config.json: split_special_tokens cannot be stored in GGUF: expected false"));
     out->spec.bos = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_BOS);
     out->spec.eos = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_EOS);
     out->spec.unknown = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_UNK);

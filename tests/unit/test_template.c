@@ -124,7 +124,7 @@ static void failures(void **state)
         {"{{ 'a'()() }}", CLF_UNSUPPORTED, "a call of a value"},
         {"{% set d = {} %}{% set d.a = 1 %}", CLF_FORMAT, "\"d.a\" cannot be set: expected a namespace, found dictionary"},
         {"{% set n = namespace() %}{% set n.a = [n] %}", CLF_UNSUPPORTED, "a namespace inside another value"},
-        {"{% for a, b in [[1]] %}{% endfor %}", CLF_FORMAT, "2 variables for an element of 1 parts"},
+        {"{% for a, b in [[1]] %}{% endfor %}", CLF_FORMAT, "an element of 1 parts for 2 variables"},
         {"{% for a in 5 %}{% endfor %}", CLF_FORMAT, "integer has no elements"},
         {"{{ range(100001) }}", CLF_FORMAT, "at most 100000 numbers"},
         {"{{ {true: 2} }}", CLF_UNSUPPORTED, "a dictionary's key is bool, expected string or integer"},
