@@ -154,7 +154,7 @@ MATRIX_TARGETS = {
 
 def read_variants(directory, newer_than):
     """[(path, file, options)], one for each pair of kernel file and options: kernels of one pair share a program. Emulated
-    matrix units are left out, which no GPU runs. That PoCL was asked not to optimise some, so that tests end sooner, says nothing either."""
+    matrix units are left out, which no GPU runs. PoCL was asked not to optimise some, so that tests end sooner: GPUs optimise all."""
     oldest = os.path.getmtime(newer_than) if newer_than else 0
     variants = {}
     for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:

@@ -170,7 +170,7 @@ static void roberta_files(void **state)
     put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizer\", \"sep_token\": \"[SEP]\"}");
     CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "vocab.json: \"[SEP]\": expected integer, found nothing");
     put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"CamembertTokenizer\"}");
-    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_NOT_FOUND, "of CamembertTokenizer no sentencepiece.bpe.model");
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_NOT_FOUND, "no sentencepiece.bpe.model, which CamembertTokenizer needs");
     put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizer\"}");
     put(folder, "merges.txt", "#version: 0.2\na b c\n");
     CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "merges.txt: line 2: expected two tokens");
