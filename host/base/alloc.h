@@ -19,7 +19,8 @@ bool clfi_round_up(size_t value, size_t unit, size_t *out);
 /* Zeroed array of count elements into *out (never NULL on success, also for count 0). OUT_OF_MEMORY names `what`. Caller frees. */
 clf_status clfi_alloc(size_t count, size_t size, const char *what, void *out_pointer);
 
-/* Grows *pointer (may hold NULL) from *capacity to at least `need` elements, geometrically; new elements are not initialised. */
+/* Grows *pointer (may hold NULL) from *capacity to at least `need` elements, geometrically; new elements are not initialised. On
+ * OUT_OF_MEMORY, which names `what`, the old memory stays. */
 clf_status clfi_grow(void *pointer, size_t *capacity, size_t need, size_t size, const char *what);
 
 /* Copy of size bytes with a NUL appended. Caller frees. */

@@ -120,7 +120,7 @@ size_t clfi_line_length(const clf_str *line)
     return line->length - (line->length && line->data[line->length - 1] == '\r');
 }
 
-/* Looks once, so that what is found is what was asked for. */
+/* *out: whether something has this name. If so, *info describes it, by the same call of stat. */
 static clf_status look_for(const char *path, struct stat *info, bool *out)
 {
     char *parent;
@@ -136,7 +136,7 @@ static clf_status look_for(const char *path, struct stat *info, bool *out)
     *out = false;
     if (!strchr(path, '/') || strcmp(path, "/") == 0)
         return CLF_OK;
-    CLF_TRY(clfi_path_directory(path, &parent)); /* not there because its folder is not, or because a link to that leads nowhere? */
+    CLF_TRY(clfi_path_directory(path, &parent)); /* its folder may be absent too; a link to the folder that leads nowhere is an error */
     bool unused;
     const clf_status st = look_for(parent, info, &unused);
     free(parent);

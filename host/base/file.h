@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* NOT_FOUND, OUT_OF_MEMORY or IO by errno, as "open PATH: No such file or directory"; returned. */
+/* Records errno as the reason, "open PATH: No such file or directory", and returns NOT_FOUND, OUT_OF_MEMORY or IO. */
 clf_status clfi_fail_errno(const char *verb, const char *path);
 
 /* Opens a regular file for reading; the caller closes *out. NOT_FOUND: no such file; IO: anything else, also a pipe or a device, which
@@ -22,42 +22,43 @@ clf_status clfi_file_open_regular(const char *path, int *out);
 /* Appends the whole regular file to `out`. FORMAT when it is larger than `limit` bytes; NOT_FOUND and IO as clfi_file_open_regular. */
 clf_status clfi_file_read(const char *path, size_t limit, clf_str *out);
 
-/* The same from where an open file stands; `name` stands for the path in messages. */
+/* Appends an open file from its current position to its end; `name` stands for the path in messages. FORMAT, IO. */
 clf_status clfi_descriptor_read(int descriptor, const char *name, size_t limit, clf_str *out);
 
-/* clfi_file_read of a text into an empty `out`, without a byte order mark. FORMAT: also another encoding (base/text_start.h). */
+/* clfi_file_read of a text into an empty `out`, without a byte order mark. FORMAT also: an encoding other than UTF-8
+ * (base/text_start.h). */
 clf_status clfi_text_read(const char *path, size_t limit, clf_str *out);
 
-/* Bytes of a model's file that is read whole, at most: its JSON files and vocabularies. The largest known tokenizer.json has 33 MB. */
+/* Limit of a model's files that are read whole: JSON files and vocabularies. The largest known tokenizer.json has 33 MB. */
 enum { CLFI_MODEL_FILE_BYTES = 256 << 20 };
 
-/* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. number: the line's, from 1;
- * the first loses a byte order mark. FORMAT: longer than `limit` bytes, which names the line; another encoding, by the first line
- * (base/text_start.h); IO: the stream failed. */
+/* Reads one line of a stream into *line (cleared first), without its newline. *out_any false: the stream has ended. number: the line's
+ * number, from 1; line 1 loses a byte order mark. FORMAT: a line longer than `limit` bytes (named by its number), or a line 1 in another
+ * encoding than UTF-8 (base/text_start.h). IO: the stream failed. */
 clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any);
 
-/* Bytes of such a line without a "\r" at its end. */
+/* Length of such a line in bytes, without a "\r" at its end. */
 size_t clfi_line_length(const clf_str *line);
 
 /* The path that `path` leads to through symbolic links; the last link may name a file that does not exist yet. Newly allocated. IO: the
  * links loop. */
 clf_status clfi_path_follow(const char *path, char **out);
 
-/* Whether something bears the name. Only a name that is not there is absent, so that no file which someone put there is passed over. IO: a
- * link leads nowhere, a folder may not be searched, or the system cannot tell. */
+/* *out: whether something has this name. A name that cannot be looked up is an error and does not count as absent, so that a file which is
+ * there is never ignored. IO: a link leads nowhere, a folder may not be searched, or another error of the system. */
 clf_status clfi_file_exists(const char *path, bool *out);
 
-/* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name, or `directory` is none (but a file, which may hold a
- * whole model). IO as clfi_file_exists. */
+/* directory + "/" + name, newly allocated. *out NULL: nothing there has this name, or `directory` is not a directory (it may be a file that
+ * holds a whole model). IO as clfi_file_exists. */
 clf_status clfi_file_find(const char *directory, const char *name, char **out);
 
-/* NOT_FOUND: nothing bears the name. IO as clfi_file_exists. */
+/* NOT_FOUND: nothing has this name. IO as clfi_file_exists. */
 clf_status clfi_file_need(const char *path);
 
-/* Whether a file is the one it was, and neither its size nor its time of change is another. */
+/* Whether both describe the same file with the same size and the same time of change. */
 bool clfi_file_is_same(const struct stat *now, const struct stat *then);
 
-/* Whether a directory bears the name. IO as clfi_file_exists. */
+/* *out: whether a directory has this name. IO as clfi_file_exists. */
 clf_status clfi_directory_exists(const char *path, bool *out);
 
 /* Creates `path` and its missing parents with mode 0700. */
@@ -66,7 +67,7 @@ clf_status clfi_make_directories(const char *path);
 /* A new directory NAME-XXXXXX in $TMPDIR or /tmp; the caller removes it and frees its path. */
 clf_status clfi_temporary_directory(const char *name, char **out);
 
-/* A file written beside its destination and renamed over it by commit; where the system can, without a name until then. */
+/* A file that is written beside its destination and renamed over it by commit. Where the system allows, it has no name until then. */
 typedef struct clf_atomic_file {
     FILE *stream;    /* write by clfi_atomic_write and _printf, so that commit knows the reason of what failed */
     char *path;      /* as it was asked for */
@@ -76,14 +77,14 @@ typedef struct clf_atomic_file {
     int fault;       /* errno of the first write that failed; 0: none did */
     bool is_nameless;
     bool is_complete;
-    bool is_expendable; /* set it after opening: commit doesn't wait for the disk, what a crash of the machine loses is made again */
+    bool is_expendable; /* set after opening if the file can be made again after a crash of the machine: commit doesn't wait for the disk */
 } clf_atomic_file;
 
-/* Links are followed to the file they name, which keeps its mode and, where the system allows, its owner. IO: not a regular file, or one
- * that this user may not write. */
+/* Links are followed to the file they name, which keeps its mode and, where the system allows, its owner. NOT_FOUND: the folder does not
+ * exist. IO: not a regular file, or one that this user may not write. */
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);
 
-/* The same, but out->temporary is a name of its own from the beginning, by which other processes can write the file. */
+/* clfi_atomic_open, but the temporary file has a name, out->temporary, from the beginning, so that other processes can write it. */
 clf_status clfi_atomic_open_named(const char *path, clf_atomic_file *out);
 
 /* commit reports the first failure of these two, with its reason. They return false after a failure, so that a long output may stop. */
@@ -95,30 +96,32 @@ bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRI
 clf_status clfi_atomic_complete(clf_atomic_file *file);
 clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; closes in any case */
 
-/* Two outputs that belong together. Both are complete before the first gets its name. A file gets it before a pipe or device, which cannot
- * be taken back. Where one cannot get its name, the other gives its own back. Closes both in any case. */
+/* Commits two outputs that belong together. A file is complete before a pipe or device gets its bytes, which cannot be taken back. Both are
+ * complete before a file gets its name. If the second of two files cannot be renamed, the first renaming is undone. Only where the system
+ * cannot exchange names does the first file then stay in place of an old one. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
 void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also a complete one; no-op after commit */
 
 /* For a signal handler that ends the process: removes the temporary files that have a name. */
 void clfi_atomic_remove_named(void);
 
-/* The same for output that a user named. It may also be a pipe, a device or "-" (standard output, also by its other names). Such output is
- * written as the bytes come, or at commit with `seeks`, for formats whose beginning is written last. Waits until a pipe is read. */
+/* clfi_atomic_open for output that a user named. It may also be a pipe, a device or "-" (standard output, also by its other names). These
+ * get the bytes as they come, or at commit with `seeks`, for formats whose beginning is written last. Opening a pipe waits for its
+ * reader. */
 clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
 
 /* clfi_output_open, write, commit. */
 clf_status clfi_output_write(const char *path, const void *data, size_t size);
 
 /* Kind of an output: a file that is replaced when all is written; a pipe or device, which gets each byte once; standard output, by
- * any name. IO: a directory, links that loop. */
+ * any name. find returns IO for a directory or links that loop. */
 typedef enum clf_output_place { CLF_OUTPUT_FILE, CLF_OUTPUT_STREAM, CLF_OUTPUT_STANDARD } clf_output_place;
 clf_status clfi_output_find(const char *path, clf_output_place *out);
 
-/* A file without a name in the folder of `path`, for what a process keeps meanwhile; -1 where it fails. NOT_FOUND, IO. */
+/* Opens a file without a name in the folder of `path`, for temporary data of this process. *out -1: it failed, with NOT_FOUND or IO. */
 clf_status clfi_spool_open(const char *path, int *out);
 
-/* Tells before the work what clfi_output_open would refuse after it; creates nothing. `is_file`: pipes, devices and "-" won't do. */
+/* Checks before the work what clfi_output_open would refuse after it; creates nothing. is_file true: pipes, devices and "-" are refused. */
 clf_status clfi_output_check(const char *path, bool is_file);
 
 /* *out_same: two outputs by these names would be one file, pipe or standard output, in which one of them is lost. IO as above. */

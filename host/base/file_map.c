@@ -23,7 +23,7 @@ typedef struct guarded_range {
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER; /* for writers */
 static guarded_range *_Atomic ranges;
 static struct sigaction previous;
-static _Thread_local volatile sig_atomic_t is_passing_on; /* the handler before ours may have been put there over ours, and call it */
+static _Thread_local volatile sig_atomic_t is_passing_on; /* ends a circle: the previous handler may call ours as its previous one */
 
 static bool is_guarded(uintptr_t address)
 {
@@ -59,7 +59,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     }
 }
 
-/* Whoever installed a handler since the last file was mapped is called for what is not ours. */
+/* A handler that somebody else installed since the last mapping becomes `previous`, which gets all addresses outside mapped files. */
 static void install_handler(void)
 {
     struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART}, now;
@@ -70,7 +70,7 @@ static void install_handler(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* An entry for the mapping to come. */
+/* Reserves an entry for a mapping that is about to be made. */
 static clf_status take_range(guarded_range **out)
 {
     clf_status st = CLF_OK;

@@ -14,7 +14,7 @@ typedef struct clf_file_map {
     const uint8_t *data; /* page aligned; NULL when size is 0 */
     size_t size;
     char *path;
-    int descriptor; /* -1: memory of the caller's */
+    int descriptor; /* -1: the data is the caller's memory */
     struct timespec modified;
     struct guarded_range *guard;
     atomic_size_t references;
@@ -24,11 +24,11 @@ typedef struct clf_file_map {
  *
  * Reading a page that the file no longer has raises SIGBUS, in whichever thread reads: a driver's, where a device uses the file in place.
  * Mapping therefore installs a handler for that signal in the process. For addresses in mapped files it puts a page of zeros
- * there, and clfi_file_map_check tells; every other one goes to the handler that was there before. (Reading files instead would copy
- * gigabytes of weights that a CPU uses in place and that the system shares between processes.) */
+ * there, and clfi_file_map_check reports the change; every other address goes to the handler that was there before. (Reading files instead
+ * would copy gigabytes of weights that a CPU uses in place and that the system shares between processes.) */
 clf_status clfi_file_map(const char *path, clf_file_map **out);
 
-/* Memory of the caller's in the same form: nothing is unmapped. `name` stands for the path in messages. */
+/* Wraps memory of the caller's, which must outlive the map. `name` stands for the path in messages. OUT_OF_MEMORY. */
 clf_status clfi_file_map_borrow(const void *data, size_t size, const char *name, clf_file_map **out);
 
 clf_file_map *clfi_file_map_retain(clf_file_map *map);

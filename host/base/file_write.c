@@ -17,7 +17,7 @@ enum { DESCRIPTOR_PATH_BYTES = 32, MOST_LINKS = 40, LINK_BYTES = 4096, MOST_NAME
 
 static const clf_atomic_file no_file = {.sink = -1};
 
-/* Temporary names that are in use, for a signal handler, and the process whose they are: its children inherit the table. */
+/* Temporary names that are in use, for a signal handler, and the process that owns them: its children inherit the table. */
 static _Atomic(const char *) named[MOST_NAMED];
 static atomic_int owner;
 
@@ -67,7 +67,7 @@ clf_status clfi_path_follow(const char *path, char **out)
     CLF_TRY(clfi_strdup(path, &at));
     for (int links = 0;; links++) {
         const ssize_t size = readlink(at, text, sizeof text - 1);
-        if (size < 0) { /* no link; other faults show where the file is created */
+        if (size < 0) { /* not a link; creating the file reports other faults */
             *out = at;
             return CLF_OK;
         }
@@ -132,7 +132,7 @@ static int open_nameless(const char *path, mode_t mode)
 #endif
 }
 
-/* The same for a file that gets a name later, which it never could without /proc. */
+/* open_nameless for a file that gets a name later. That takes /proc: -1 without it. */
 static int open_yet_nameless(const char *path)
 {
     char self[DESCRIPTOR_PATH_BYTES];
@@ -174,7 +174,8 @@ static bool give_name(int fd, char *template)
     return false;
 }
 
-/* Mode and owner of the file that is replaced; where the new one can't be given to the same group, its group may do what everybody may. */
+/* Gives the new file the mode and the owner of the one that it replaces. If it cannot get the old group, its group gets the rights that all
+ * users have. */
 static void keep_mode(int fd, const struct stat *old)
 {
     struct stat fresh;
@@ -189,7 +190,7 @@ static void keep_mode(int fd, const struct stat *old)
 
 static int create_temporary(const place *at, clf_atomic_file *file)
 {
-    if (at->exists && access(at->target, W_OK) != 0) /* a rename would ask the directory only */
+    if (at->exists && access(at->target, W_OK) != 0) /* a rename would check the rights of the directory only */
         return -1;
     int fd = at->needs_name ? -1 : open_yet_nameless(file->target);
     file->is_nameless = fd >= 0;
@@ -383,7 +384,7 @@ bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...)
     return !file->fault;
 }
 
-/* Whether everything got out of the stream's buffer; else errno tells the first thing that failed, whatever was called since. */
+/* Whether everything got out of the stream's buffer; else errno is that of the first failure, whatever was called since. */
 static bool is_flushed(const clf_atomic_file *file)
 {
     if (!file->fault && !ferror(file->stream))
@@ -446,7 +447,7 @@ clf_status clfi_atomic_complete(clf_atomic_file *file)
     return st;
 }
 
-/* The temporary name of a complete file, which is closed. */
+/* Gives a complete file its temporary name, if it has none yet, and closes it. */
 static clf_status take_name(clf_atomic_file *file)
 {
     if (!file->target)
@@ -485,8 +486,8 @@ clf_status clfi_atomic_commit(clf_atomic_file *file)
     return st;
 }
 
-/* The temporary file and the old one exchange their names, so that this can be undone; where the system cannot, the old one is replaced. A
- * folder, which has come there since, would change names too. */
+/* The temporary file and the old one exchange their names, so that this can be undone. Where the system cannot, the old one is replaced. A
+ * folder that appeared at the target since is refused, because its name would be exchanged too. */
 static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
 {
     bool is_folder;

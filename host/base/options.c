@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* No options struct comes near; a member that was never set may hold any number. */
+/* Larger than every options struct. A size member that was never set may hold any number, and is most often above it. */
 enum { LARGEST_SIZE = 4096 };
 
 static clf_status check_size(const char *type, size_t size)

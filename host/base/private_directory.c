@@ -19,7 +19,8 @@
 
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, STALE_SECONDS = 60 };
 
-/* Whether the group is what many systems give each user as his own: of his name, with no other members. Its right to write is his own. */
+/* Whether the group is the user's private group, of the same name and with no other members, as many systems make it. Its right to write is
+ * then the user's own. */
 static bool is_own_group(gid_t gid)
 {
     char user_text[4096], group_text[4096];
@@ -39,7 +40,7 @@ static bool others_write(const struct stat *info)
     return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && !is_own_group(info->st_gid));
 }
 
-/* Who may write to a parent may exchange what is in it, unless it is sticky. */
+/* Whoever may write to a parent can replace what is in it, unless it is sticky. */
 static clf_status check_parents(const clf_private_directory *directory, struct stat below)
 {
     clf_str up = CLF_STR_INIT;
@@ -166,7 +167,7 @@ clf_status clfi_private_directory_write(const clf_private_directory *directory, 
     if (has_name)
         fd = openat(at, temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_done = fd >= 0 && write_all(fd, data, size);
-    const bool is_there = is_done && !has_name && linkat(AT_FDCWD, self, at, name, AT_SYMLINK_FOLLOW) == 0; /* nothing was, before */
+    const bool is_there = is_done && !has_name && linkat(AT_FDCWD, self, at, name, AT_SYMLINK_FOLLOW) == 0; /* fails if the name exists */
     if (is_done && !is_there && !has_name)
         is_done = has_name = linkat(AT_FDCWD, self, at, temporary.data, AT_SYMLINK_FOLLOW) == 0;
     is_done = is_there || (is_done && renameat(at, temporary.data, at, name) == 0);

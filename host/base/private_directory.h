@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory that nobody but this user may write to, for files that are run. It is opened once and everything in it is reached through the
- * descriptor, so that who exchanges the path afterwards reaches nothing. */
+/* A directory that nobody but this user may write to, for files that are run. It is opened once, and everything in it is reached through
+ * the descriptor, so that replacing the path afterwards has no effect. */
 #ifndef CLFI_BASE_PRIVATE_DIRECTORY_H
 #define CLFI_BASE_PRIVATE_DIRECTORY_H
 
@@ -18,8 +18,8 @@ typedef struct clf_private_directory {
 clf_status clfi_private_directory_open(const char *path, clf_private_directory **out);
 void clfi_private_directory_close(clf_private_directory *directory); /* NULL is a no-op */
 
-/* Appends a whole file. NOT_FOUND: no such file; FORMAT: larger than limit; IO: no regular file, somebody else's, or others may write
- * it. */
+/* Appends a whole file to `out`. NOT_FOUND: no such file. FORMAT: larger than limit. IO: not a regular file, somebody else's, or others may
+ * write to it. */
 clf_status clfi_private_directory_read(const clf_private_directory *directory, const char *name, size_t limit, clf_str *out);
 
 /* Replaces a file: readers see the old one or the whole new one. Not synced: what a crash of the machine loses must be made again. */

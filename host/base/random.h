@@ -18,13 +18,13 @@ static inline uint64_t clfi_random_bits(clfi_random *random)
     return z ^ (z >> 31);
 }
 
-/* In [low, high). */
+/* A uniform number in [low, high). */
 static inline float clfi_random_uniform(clfi_random *random, float low, float high)
 {
     return low + (high - low) * ((float)(clfi_random_bits(random) >> 40) * 0x1p-24f);
 }
 
-/* In 0 .. count - 1; count > 0. */
+/* A random index in 0 .. count - 1; count > 0. */
 static inline size_t clfi_random_below(clfi_random *random, size_t count)
 {
     return (size_t)(clfi_random_bits(random) % count);
@@ -36,8 +36,8 @@ static inline void clfi_random_fill(clfi_random *random, float *out, size_t coun
         out[i] = clfi_random_uniform(random, low, high);
 }
 
-/* Rising places below `count`: all of them when they are at most `most`, else one from each of `most` equal parts and the last. Returns
- * how many. */
+/* Random indices below `count` in rising order: all of them if count <= most; else one from each of `most` equal parts, with count - 1 from
+ * the last part. Returns how many there are. */
 static inline size_t clfi_random_places(clfi_random *random, size_t count, size_t most, size_t *places)
 {
     if (count <= most)

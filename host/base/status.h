@@ -17,7 +17,7 @@
  * file name or key cannot drive a terminal. Texts longer than 1,023 bytes are cut. */
 clf_status clfi_fail(clf_status status, const char *format, ...) CLFI_PRINTF(2, 3);
 
-/* The recorded reason, put back after work whose own failures have been told elsewhere. */
+/* keep copies the recorded reason; restore puts it back after work whose own failures were reported elsewhere. */
 enum { CLFI_REASON_BYTES = 1024 };
 void clfi_reason_keep(char reason[CLFI_REASON_BYTES]);
 void clfi_reason_restore(const char reason[CLFI_REASON_BYTES]);

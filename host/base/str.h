@@ -27,7 +27,7 @@ clf_status clfi_str_appendf(clf_str *str, const char *format, ...) CLFI_PRINTF(2
 /* The text, "" while empty; borrowed until the next change. */
 const char *clfi_str_text(const clf_str *str);
 
-/* The words behind a count in a message: `one` behind 1. */
+/* The word after a count in a message: `one` after 1, else `many`. */
 static inline const char *clfi_plural(uint64_t count, const char *one, const char *many)
 {
     return count == 1 ? one : many;

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Marks of UTF-32 stand before those of UTF-16, which begin like one of them. */
+/* UTF-32 comes first, because the mark of UTF-32LE begins with that of UTF-16LE. */
 static const struct {
     const char *mark;
     size_t size;
     const char *name;
 } marks[] = {{"\xff\xfe\0\0", 4, "UTF-32LE"}, {"\0\0\xfe\xff", 4, "UTF-32BE"}, {"\xff\xfe", 2, "UTF-16LE"}, {"\xfe\xff", 2, "UTF-16BE"}};
 
-/* By the bytes of the first four that are NUL, where the text begins with letters of ASCII (RFC 4627, section 3). */
+/* Names the encoding of a text without a mark that begins with ASCII characters. It shows in which of the first four bytes are NUL (RFC
+ * 4627, section 3). NULL: UTF-8. */
 static const char *name_by_nuls(const char *bytes, size_t size)
 {
     static const struct {

@@ -12,7 +12,7 @@
  * mark or, without one, by the NULs of their first characters; the message has the iconv command. `name`: the file's, for messages. */
 clf_status clfi_text_start(const char *bytes, size_t size, const char *name, size_t *out_skip);
 
-/* The same of a text in memory, which loses its mark. */
+/* Checks a text in memory as clfi_text_start does, and removes its mark. */
 clf_status clfi_text_skip_mark(const char *name, clf_str *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for scales and offsets of quantised weights: least squares in turns with rounding. */
+/* Searches for scales and offsets of quantised weights: least squares in turns with rounding. */
 #include "base/weight_fit.h"
 
 #include <float.h>
@@ -41,6 +41,7 @@ static inline float sum_of(int n, float *numbers)
     return sum;
 }
 
+/* measure for a width that the compiler knows, so that its loops become vector instructions. */
 static inline __attribute__((always_inline)) sums measure_width(int width, const clf_weight_grid *grid, const float *restrict x,
                                                                 fitted_line at, float *restrict q)
 {
@@ -58,7 +59,7 @@ static inline __attribute__((always_inline)) sums measure_width(int width, const
     return (sums){sum_of(width, errors), sum_of(width, integers), sum_of(width, squares), sum_of(width, numbers), sum_of(width, products)};
 }
 
-/* Chooses the best q for the line. */
+/* Chooses the best q for the line; returns the sums over them. */
 static sums measure(const clf_weight_grid *grid, const float *x, fitted_line at, float *q)
 {
     return grid->width == WIDTH_MOST ? measure_width(WIDTH_MOST, grid, x, at, q) : measure_width(WIDTH_MOST / 2, grid, x, at, q);

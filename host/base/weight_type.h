@@ -66,10 +66,10 @@ bool clfi_weight_bytes(clf_weight_type type, int64_t rows, int64_t columns, size
 void clfi_weight_decode_f64(clf_weight_type type, const void *data, size_t blocks, double *out);
 void clfi_weight_decode_f32(clf_weight_type type, const void *data, size_t blocks, float *out);
 
-/* The other way, for all types but q4_1. f16, bf16, q8_0 and q4_0 are rounded to nearest. q8_0 has d = max|x| / 127, q4_0 has d = x_m / -8,
- * x_m the value of the largest magnitude. q is computed with the unrounded d. A search finds scales and offsets of the least squared error
- * for q5_0, q5_1, q4_k, q5_k and q6_k (base/weight_fit.h). UNSUPPORTED: another type. FORMAT: a value that is not finite, or for the types
- * that are searched for, not below 65504. */
+/* Encodes blocks * block_weights floats, in all types but q4_1. f16, bf16, q8_0 and q4_0 are rounded to nearest. q8_0 has d = max|x| / 127,
+ * q4_0 has d = x_m / -8, x_m the value of the largest magnitude. q is computed with the unrounded d. For q5_0, q5_1, q4_k, q5_k and q6_k a
+ * search finds scales and offsets of small squared error (base/weight_fit.h). UNSUPPORTED: q4_1. FORMAT: a value that is not finite, or for
+ * the types with a search one whose magnitude is not below 65504. */
 clf_status clfi_weight_encode(clf_weight_type type, const float *values, size_t blocks, void *out);
 
 #endif

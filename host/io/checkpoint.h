@@ -12,10 +12,10 @@
 #include "base/file_map.h"
 #include "base/weight_type.h"
 
-/* How messages call the configuration, whatever it is made from. */
+/* Name of the configuration in messages, whatever it is made from. */
 #define CLFI_MODEL_CONFIG "config.json"
 
-/* Among the keys of a configuration: those (an object) that sentence-transformers' file beside it put before its own. */
+/* A key of the configuration: its object holds the keys that sentence-transformers' file beside it has put over config.json's own. */
 #define CLFI_CONFIG_ARGUMENTS "sentence_transformers.config_kwargs"
 
 enum { CLFI_CHECKPOINT_MAX_RANK = 16 };
@@ -23,7 +23,7 @@ enum { CLFI_CHECKPOINT_MAX_RANK = 16 };
 /* A tensor as it is stored; texts and data are borrowed until close. */
 typedef struct clf_checkpoint_tensor {
     const char *name;
-    bool is_weight; /* of a type that weights have; otherwise whole numbers and the like, of which only type_name tells */
+    bool is_weight; /* `type` is valid; else the elements are integers or the like, which only type_name describes */
     clf_weight_type type;
     const char *type_name; /* as the file's format calls it: "BF16", "q4_k" */
     int rank;
@@ -31,7 +31,7 @@ typedef struct clf_checkpoint_tensor {
     const void *data;
     size_t bytes;
     size_t offset; /* of the data from the start of its file */
-    int file;      /* which file holds it */
+    int file;      /* index of the file that holds it */
     bool is_made;  /* no file holds these numbers: data is NULL, and clfi_checkpoint_make computes them */
 } clf_checkpoint_tensor;
 
@@ -53,11 +53,11 @@ typedef struct clf_checkpoint_form {
 } clf_checkpoint_form;
 
 /* A directory with config.json and model.safetensors or its shards, or a GGUF file (io/checkpoint_gguf.h). Of a directory it reads
- * config.json alone; clfi_checkpoint_load opens the weights.
- * NOT_FOUND: no such directory or no config.json. FORMAT: it is not JSON, or larger than CLFI_MODEL_FILE_BYTES. */
+ * config.json alone; clfi_checkpoint_load opens the weights. NOT_FOUND: no such directory or no config.json. FORMAT: config.json is not
+ * JSON, or larger than CLFI_MODEL_FILE_BYTES. For a GGUF file the statuses are those of clfi_checkpoint_open_gguf. */
 clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out);
 
-/* The same two files in memory, borrowed until close; `name` stands before theirs in messages ("built-in"). */
+/* config.json and model.safetensors in memory, borrowed until close; `name` stands before theirs in messages ("built-in"). */
 clf_status clfi_checkpoint_open_memory(const char *name, const void *config, size_t config_bytes, const void *weights, size_t weight_bytes,
                                        clf_checkpoint **out);
 
@@ -71,10 +71,11 @@ const json_t *clfi_checkpoint_config(const clf_checkpoint *checkpoint); /* borro
 /* The state of a checkpoint of this form; NULL: it has another form. */
 const void *clfi_checkpoint_state(const clf_checkpoint *checkpoint, const clf_checkpoint_form *form);
 
-/* Opens the files of weights; the second call does nothing. Everything below needs it. Statuses as clfi_safetensors_open_directory. */
+/* Opens the files of weights; a second call does nothing. Call it before the functions below. Statuses as
+ * clfi_safetensors_open_directory. */
 clf_status clfi_checkpoint_load(clf_checkpoint *checkpoint);
 
-/* Tensors in the form's order; false where there is none. */
+/* The tensor at an index in the form's order, or of a name; false: there is none. */
 bool clfi_checkpoint_at(const clf_checkpoint *checkpoint, size_t index, clf_checkpoint_tensor *out);
 bool clfi_checkpoint_find(const clf_checkpoint *checkpoint, const char *name, clf_checkpoint_tensor *out);
 
@@ -82,7 +83,7 @@ bool clfi_checkpoint_find(const clf_checkpoint *checkpoint, const char *name, cl
  * frees; NULL where the tensor is stored. */
 clf_status clfi_checkpoint_make(const clf_checkpoint *checkpoint, clf_checkpoint_tensor *tensor, void **out);
 
-/* Whether both tensors are there with equal sizes, type and bits. Tensors with is_made equal none. Two files are compared once: the
+/* Whether both tensors exist with equal sizes, type and bits. A tensor with is_made equals no other. Two tensors are compared once: the
  * checkpoint remembers the answer. */
 bool clfi_checkpoint_is_copy(const clf_checkpoint *checkpoint, const char *name, const char *other);
 
@@ -92,7 +93,7 @@ const char *clfi_checkpoint_file_path(const clf_checkpoint *checkpoint, int file
 clf_file_map *clfi_checkpoint_file_map(const clf_checkpoint *checkpoint, int file);
 uint64_t clfi_checkpoint_file_bytes(const clf_checkpoint *checkpoint);
 
-/* IO: a file of weights is no longer what it was when it was opened; what was read since may be wrong. */
+/* IO: a file of weights has changed since it was opened; what was read since may be wrong. */
 clf_status clfi_checkpoint_check(const clf_checkpoint *checkpoint);
 
 /* Tells the system that this tensor's pages will not be read again soon; they stay readable. */

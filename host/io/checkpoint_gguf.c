@@ -111,7 +111,7 @@ static clf_status set(json_t *object, const char *key, json_t *value)
 static void full_key(const writer *w, const char *suffix, char out[KEY_BYTES])
 {
     snprintf(out, KEY_BYTES, "%s.%s", w->architecture, suffix);
-    (void)json_object_set_new(w->seen, out, json_true()); /* out of memory: a key more is told as unread */
+    (void)json_object_set_new(w->seen, out, json_true()); /* if memory is short, the key is reported as unread */
 }
 
 static const clf_gguf_value *value_of(const writer *w, const char *suffix)
@@ -121,7 +121,7 @@ static const clf_gguf_value *value_of(const writer *w, const char *suffix)
     return clfi_gguf_value(w->file, key);
 }
 
-/* A key of the file under config.json's name. Where the file lacks it: nothing, and FORMAT where it is needed. */
+/* Copies a key of the file to config.json's name for it. If the file lacks the key: FORMAT if it is needed, else nothing is copied. */
 static clf_status copy(const writer *w, json_t *to, const char *suffix, bool is_integer, bool is_needed, const char *key)
 {
     char name[KEY_BYTES];
@@ -175,7 +175,7 @@ static int64_t int_of(const writer *w, const char *key)
     return json_integer_value(json_object_get(w->config, key));
 }
 
-/* Elements of a head, where the file does not say otherwise. */
+/* Elements of a head: the file's key_length, else width / heads. 0: unknown. */
 static int64_t head_size(const writer *w)
 {
     const int64_t heads = int_of(w, "num_attention_heads"), size = int_of(w, "head_dim");
@@ -347,7 +347,7 @@ static clf_status copy_gemma(const writer *w)
     return w->known->largest == 0 ? CLF_OK : set(w->config, "query_pre_attn_scalar", json_integer(scalar));
 }
 
-/* Values of another size than keys' are no part of a network here. */
+/* Refuses values whose size differs from that of keys: no network here has them. */
 static clf_status check_value_size(const writer *w)
 {
     char key[KEY_BYTES];
@@ -361,7 +361,7 @@ static clf_status check_value_size(const writer *w)
     return CLF_OK;
 }
 
-/* No writer leaves this out, and no value can be guessed: Llama has had 1e-6 and 1e-5. */
+/* Every writer stores epsilon, and no value can be guessed: Llama has had 1e-6 and 1e-5. */
 static clf_status check_epsilon(const writer *w)
 {
     char key[KEY_BYTES];
@@ -370,7 +370,7 @@ static clf_status check_epsilon(const writer *w)
     return clfi_gguf_get_number(w->file, key, 0, 1, &epsilon);
 }
 
-/* Which layers have windows, where the file says so itself: a bool for each, or n: each n-th has none. */
+/* Copies which layers have windows, if the file has the key: a bool for each layer, or a number n: each n-th layer has none. */
 static clf_status copy_windows(const writer *w)
 {
     enum { MOST_LAYERS = 4096 }; /* more are refused by the family */
@@ -396,7 +396,7 @@ static clf_status copy_windows(const writer *w)
     return CLF_OK;
 }
 
-/* Other things than models come in such files, adapters and encoders of pictures. */
+/* Refuses GGUF files that hold no whole model, such as adapters and encoders of pictures. */
 static clf_status check_type(const clf_gguf *file)
 {
     static const char model[] = "model";
@@ -443,7 +443,7 @@ static clf_status make_config(writer *w)
     if (w->known && w->known->norms_hold_one)
         CLF_TRY(copy_gemma(w));
     if (!w->known)
-        return CLF_OK; /* refused by its name */
+        return CLF_OK; /* its model_type is refused later, with its name */
     CLF_TRY(check_value_size(w));
     CLF_TRY(copy_windows(w));
     CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));

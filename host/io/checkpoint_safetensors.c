@@ -33,7 +33,7 @@ static clf_status load(void *state)
                         : clfi_safetensors_parse(s->data, s->bytes, s->name, &s->file);
 }
 
-/* NULL: none. */
+/* False: tensor is NULL. */
 static bool describe(const clf_file_tensor *tensor, clf_checkpoint_tensor *out)
 {
     static const struct {
@@ -101,7 +101,7 @@ static clf_status read_config(const char *directory, json_t **out)
     return st;
 }
 
-/* Keys of config_kwargs in sentence-transformers' file beside it go before config.json's, before anything reads these. */
+/* Puts the keys of config_kwargs, in sentence-transformers' file beside config.json, over config.json's own before anything reads them. */
 static clf_status put_arguments(const char *directory, json_t *config)
 {
     const char *name, *found;
@@ -116,7 +116,8 @@ static clf_status put_arguments(const char *directory, json_t *config)
     return st;
 }
 
-/* Gemma 3 with a part for pictures: what reads text stands under text_config, without the keys that have transformers' usual values. */
+/* A Gemma 3 that also reads pictures: text_config describes the part that reads text. Keys with transformers' usual values are left out
+ * there, so they are added. */
 static clf_status take_text_part(json_t **config)
 {
     const char *type = json_string_value(json_object_get(*config, "model_type"));

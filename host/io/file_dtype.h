@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Element types as files store them, and their conversion to float and double. More than devices compute with: readers of weights and
- * arrays convert. */
+/* Element types as files store them, and their conversion to float and double. There are more than devices compute with, so readers of
+ * weights and arrays convert. */
 #ifndef CLFI_IO_FILE_DTYPE_H
 #define CLFI_IO_FILE_DTYPE_H
 

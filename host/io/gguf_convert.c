@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converting GGUF files: what the file has, given to the writer. */
+/* Converts GGUF files: gives the metadata and tensors of a file to the writer. */
 #include "io/gguf_convert.h"
 
 #include <string.h>

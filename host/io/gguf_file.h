@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The opened GGUF file inside the reader. */
+/* The opened GGUF file, for the parts of the reader. */
 #ifndef CLFI_IO_GGUF_FILE_H
 #define CLFI_IO_GGUF_FILE_H
 
@@ -17,13 +17,13 @@ struct clf_gguf {
     const clf_gguf_tensor **by_name;
 };
 
-/* One file, whole or a part of a model; otherwise as clfi_gguf_open. */
+/* clfi_gguf_open for one file alone, which may be a part of a model. */
 clf_status clfi_gguf_open_part(const char *path, clf_gguf **out);
 
-/* Sorts the tensors' names. FORMAT: one comes twice. */
+/* Makes file->by_name, the tensors sorted by name. FORMAT: a name comes twice. OUT_OF_MEMORY. */
 clf_status clfi_gguf_index_names(clf_gguf *file);
 
-/* The value of the same key; NULL: none. */
+/* The value that `file` has for the key of `value`; NULL: none. */
 const clf_gguf_value *clfi_gguf_value_like(const clf_gguf *file, const clf_gguf_value *value);
 
 /* Bytes of a value in its file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* general.file_type: llama.cpp's numbers for what most of a GGUF file's matrices are; and names of types that tensors may have. */
+/* general.file_type: llama.cpp's numbers for the type that most matrices of a GGUF file have; and names of the types of tensors. */
 #ifndef CLFI_IO_GGUF_FILE_TYPE_H
 #define CLFI_IO_GGUF_FILE_TYPE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/weight_type.h"
 
-/* "q4_k_m"; NULL: a number without a name here. Static storage. */
+/* Name of a general.file_type, for example "q4_k_m"; NULL: unknown number. Static storage. */
 const char *clfi_gguf_file_type_name(int64_t number);
 
 /* A kind of file, and the types of its matrices where such files are written. */
@@ -22,11 +22,11 @@ typedef struct clf_gguf_file_type {
     clf_weight_type head;   /* of the head, or of the table that is the head too */
 } clf_gguf_file_type;
 
-/* The kind of that name, in static storage. INVALID_ARGUMENT: no such kind, or files of it are not written; the message lists those that
- * are. */
+/* The kind of file of that name, in static storage. INVALID_ARGUMENT: unknown, or a kind that is not written; the message lists those that
+ * are written. */
 clf_status clfi_gguf_file_type_find(const char *name, const clf_gguf_file_type **out);
 
-/* The name of a tensor's type that is not read: "q2_k"; NULL: one that is, or of no known name. Static storage. */
+/* Name of a type of tensors that is not read, for example "q2_k"; NULL: a type that is read, or an unknown number. Static storage. */
 const char *clfi_gguf_unread_type_name(uint32_t number);
 
 #endif

@@ -9,7 +9,7 @@
 #define CLFI_GGUF_NAME "general.name"
 #define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
 
-/* Behind the name of the architecture and a dot. */
+/* Keys that stand behind the architecture's name and a dot: "llama.block_count". */
 #define CLFI_GGUF_LAYERS "block_count"
 #define CLFI_GGUF_WIDTH "embedding_length"
 #define CLFI_GGUF_HIDDEN "feed_forward_length"
@@ -30,7 +30,7 @@
 #define CLFI_GGUF_ROPE_LOCAL_BASE "rope.freq_base_swa"
 #define CLFI_GGUF_SCALING "rope.scaling.type"
 #define CLFI_GGUF_SCALING_FACTOR "rope.scaling.factor"
-#define CLFI_GGUF_SCALING_OLD_FACTOR "rope.scale_linear" /* its older name */
+#define CLFI_GGUF_SCALING_OLD_FACTOR "rope.scale_linear" /* the older name of the factor */
 #define CLFI_GGUF_SCALING_POSITIONS "rope.scaling.original_context_length"
 #define CLFI_GGUF_SCALING_MAGNITUDE "rope.scaling.attn_factor"
 #define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"
@@ -51,7 +51,7 @@
 #define CLFI_GGUF_TOKEN_BOS "tokenizer.ggml.bos_token_id"
 #define CLFI_GGUF_TOKEN_EOS "tokenizer.ggml.eos_token_id"
 #define CLFI_GGUF_TOKEN_UNKNOWN "tokenizer.ggml.unknown_token_id"
-#define CLFI_GGUF_TOKEN_SEPARATOR "tokenizer.ggml.seperator_token_id" /* spelt so */
+#define CLFI_GGUF_TOKEN_SEPARATOR "tokenizer.ggml.seperator_token_id" /* the format's spelling */
 #define CLFI_GGUF_TOKEN_PADDING "tokenizer.ggml.padding_token_id"
 #define CLFI_GGUF_TOKEN_CLASS "tokenizer.ggml.cls_token_id"
 #define CLFI_GGUF_TOKEN_MASK "tokenizer.ggml.mask_token_id"
@@ -61,8 +61,8 @@
 #define CLFI_GGUF_TOKEN_END_OF_TURN "tokenizer.ggml.eot_token_id"
 #define CLFI_GGUF_TOKEN_END_OF_MESSAGE "tokenizer.ggml.eom_token_id"
 #define CLFI_GGUF_TOKEN_SUPPRESSED "tokenizer.ggml.suppress_tokens"
-#define CLFI_GGUF_TOKEN_ABSENT "clformer.absent_tokens" /* our own: texts that hold one are refused */
-#define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* and "pre_token_id" and so on: filling in the middle */
+#define CLFI_GGUF_TOKEN_ABSENT "clformer.absent_tokens" /* clformer's own key: texts that hold one of these tokens are refused */
+#define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* begins the keys of filling in the middle: "pre_token_id" and others follow */
 #define CLFI_GGUF_TOKEN_OLD_FILL "tokenizer.ggml."
 
 #endif

@@ -14,7 +14,7 @@ typedef struct clf_gguf_mix {
     bool has_head;                  /* "output.weight": the table of tokens is not the head */
 } clf_gguf_mix;
 
-/* Takes notice of a tensor of the model. A mix begins with its `file` alone, and sees all tensors before a type is chosen. */
+/* Notes what the choice needs of a tensor. The caller sets `file`, all else is 0, and shows all tensors before it asks for a type. */
 void clfi_gguf_mix_see(clf_gguf_mix *mix, const clf_gguf_tensor *tensor);
 
 /* The type that a tensor is written in, as llama.cpp chooses it for q4_k_m, q5_k_m and q6_k:
@@ -22,8 +22,9 @@ void clfi_gguf_mix_see(clf_gguf_mix *mix, const clf_gguf_tensor *tensor);
  * - Values (attn_v, attn_qkv) and second feed-forward matrices (ffn_down) have file->better in the first and the last eighth of the layers
  *   and in every third layer between. In 70B models all values have q5_k at least.
  * - All other matrices have file->most. Vectors keep their type, and so do positions, which are added and not multiplied.
- * - Rows that are no whole blocks of 256 make q4_k q5_0, q5_k q5_1 and q6_k q8_0. Rows that are no whole blocks of 32 stay as they are.
- * - A tensor that would get another type than file->most stays as it is where its bytes are fewer. */
+ * - In rows that are not whole blocks of 256, q5_0 replaces q4_k, q5_1 replaces q5_k, and q8_0 replaces q6_k. A tensor whose rows are not
+ *   whole blocks of 32 keeps its type.
+ * - If a type other than file->most is chosen, a tensor keeps its own type where that takes fewer bytes. */
 clf_weight_type clfi_gguf_mixed_type(const clf_gguf_mix *mix, const clf_gguf_tensor *tensor);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the parts of a split model one after another and holds them against the first. */
+/* Opens the parts of a split model one after another and compares their keys with those of the first. */
 #include "io/gguf_parts.h"
 
 #include <stdio.h>
@@ -76,7 +76,8 @@ static bool are_equal(const clf_gguf_value *a, const clf_gguf_value *b)
     return bytes == clfi_gguf_value_bytes(b) && memcmp(a->data, b->data, bytes) == 0;
 }
 
-/* A later part has its own place and perhaps some of the first one's keys; anything else is of another model. */
+/* A later part has its own number and perhaps some keys of the first part, with equal values. Any other key shows that it belongs to
+ * another model. */
 static clf_status check_keys(const clf_gguf *first, const clf_gguf *part, int index, int count)
 {
     const char *path = part->map->path;
@@ -104,7 +105,7 @@ static clf_status check_keys(const clf_gguf *first, const clf_gguf *part, int in
     return CLF_OK;
 }
 
-/* Moves the part's tensors and its map; what is left of it is to be closed. */
+/* Moves the part's tensors and its map to `file`; the caller still closes the part. */
 static clf_status take_over(clf_gguf *file, clf_gguf *part, int index)
 {
     CLF_TRY(clfi_grow(&file->tensors, &file->capacity, file->count + part->count, sizeof *file->tensors, "tensor table"));

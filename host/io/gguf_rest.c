@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of GGUF files that become no configuration. Keys that change results are refused; the others are kept for the account. */
+/* Keys of GGUF files that the configuration does not use: those that change results are refused, the others are kept for the account. */
 #include "io/gguf_rest.h"
 
 #include <fnmatch.h>
@@ -11,7 +11,7 @@
 
 enum { KEY_BYTES = 256 };
 
-/* With these values nothing changes. */
+/* Keys of one number that change nothing if they have one of these two values. */
 static const struct {
     const char *suffix;
     double neutral, other;
@@ -34,7 +34,7 @@ static const struct {
     {"use_parallel_residual", 0, 0},
 };
 
-/* Sizes of the heads in layers with windows: those of the others. */
+/* Refuses heads in layers with windows whose sizes differ from those of the other layers. */
 static clf_status refuse_other_heads(const clf_gguf *file, const char *architecture)
 {
     static const char *const suffixes[] = {CLFI_GGUF_KEY_SIZE, CLFI_GGUF_VALUE_SIZE, CLFI_GGUF_ROPE_DIMS};
@@ -72,7 +72,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
 
 static bool is_idle(const char *suffix)
 {
-    static const char *const idle[] = {"vocab_size", "tensor_data_layout", /* told by the tensors */
+    static const char *const idle[] = {"vocab_size", "tensor_data_layout", /* the tensors show both */
                                        CLFI_GGUF_SCALING_POSITIONS,        /* of scalings that read it */
                                        "rope.scaling.finetuned"};          /* describes the model to people */
     for (size_t i = 0; i < COUNT(idle); i++)

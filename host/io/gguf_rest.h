@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A GGUF file's keys that the configuration is not made from. */
+/* Keys of a GGUF file that the configuration does not use. */
 #ifndef CLFI_IO_GGUF_REST_H
 #define CLFI_IO_GGUF_REST_H
 
@@ -7,12 +7,13 @@
 
 #include "io/gguf.h"
 
-/* Keys that change the mathematics in a way that no network here has, such as attention.causal false. UNSUPPORTED: one of them says so;
- * it is named with its value. */
+/* Refuses keys that change the mathematics in a way that no network here supports. UNSUPPORTED: a key has such a value; both are named.
+ * FORMAT: a key is not a number. */
 clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture);
 
-/* Keys that are not in `seen` (an object of those that were looked for) and not known to change nothing become keys of `config` under
- * their whole names, arrays as true. The list of keys that nothing reads is made from them. */
+/* Copies the keys that may change results, but that nothing reads, to `config` under their whole names; texts and arrays as true. They are
+ * the keys that are neither in `seen` (an object of those that were looked for) nor known to be harmless. The account of unread keys is
+ * made from them. OUT_OF_MEMORY. */
 clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config);
 
 #endif

@@ -38,7 +38,8 @@ static const char *const ends[] = {
 /* Channels of a text that are shown. */
 static const char *const shown[] = {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"};
 
-/* Tokens of filling in the middle. Of each sort one, the key's or else the first with such a text; the last three end a text. */
+/* Tokens of filling in the middle. Each sort has one token: that of its key, or else the first with one of its texts. The last three end a
+ * text. */
 static const struct {
     const char *keys[2]; /* the second: its older name */
     size_t place;
@@ -76,7 +77,7 @@ static int32_t *place_of(clf_gguf_named_tokens *named, size_t place)
     return (int32_t *)(void *)((char *)named + place);
 }
 
-/* Some writers mean none by the largest number. */
+/* Some writers store the largest number for "none". */
 static clf_status read_id(const clf_gguf *file, const char *key, int32_t *out)
 {
     int64_t id;
@@ -87,7 +88,7 @@ static clf_status read_id(const clf_gguf *file, const char *key, int32_t *out)
     return CLF_OK;
 }
 
-/* The id of a token that ends texts: one beyond the vocabulary would never end any. */
+/* Reads the id of a token that ends texts. An id outside the vocabulary is refused, because it would never end one. */
 static clf_status read_end(const clf_gguf *file, const char *key, int32_t *out)
 {
     const clf_gguf_value *tokens = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);

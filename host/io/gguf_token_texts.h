@@ -13,7 +13,7 @@ typedef enum clf_gguf_token_use {
     CLF_GGUF_TOKEN_NAMED_END, /* a key says that it ends a text */
     CLF_GGUF_TOKEN_ENDS,      /* its text says so: a control token, whatever its type */
     CLF_GGUF_TOKEN_CONTROL,   /* a control token, whatever its type */
-    CLF_GGUF_TOKEN_USER,      /* written in a text it is this token, and it is printed */
+    CLF_GGUF_TOKEN_USER,      /* found in a text as it is written, and printed */
     CLF_GGUF_TOKEN_NORMAL     /* a piece of text like any other, whatever its type */
 } clf_gguf_token_use;
 
@@ -26,7 +26,7 @@ typedef struct clf_gguf_named_tokens {
 /* The file's keys. FORMAT: a key that is no id, an end of text outside the vocabulary. */
 clf_status clfi_gguf_named_tokens(const clf_gguf *file, clf_gguf_named_tokens *out);
 
-/* uses[i]: the clf_gguf_token_use of tokens[i]. Named ids outside of them are passed over. */
+/* uses[i]: the clf_gguf_token_use of tokens[i]. Named ids from `count` on are ignored. */
 void clfi_gguf_token_uses(const clf_gguf_string *tokens, size_t count, const clf_gguf_named_tokens *named, unsigned char *uses);
 
 /* The tokens that end a text: those that eos, end of turn and end of message name, then the others by id. The caller frees *out. A file

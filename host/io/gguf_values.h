@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Metadata of a GGUF file that is to be written: keys with their values as they will lie there, one behind the other. */
+/* Metadata of a GGUF file that is to be written: keys and values in the bytes that the file will have, one after another. */
 #ifndef CLFI_IO_GGUF_VALUES_H
 #define CLFI_IO_GGUF_VALUES_H
 
@@ -32,7 +32,7 @@ clf_status clfi_gguf_put_texts(clf_gguf_values *values, const char *key, const c
 clf_status clfi_gguf_put_ints(clf_gguf_values *values, const char *key, const int32_t *numbers, size_t count);  /* int32 */
 clf_status clfi_gguf_put_numbers(clf_gguf_values *values, const char *key, const float *numbers, size_t count); /* float32 */
 
-/* A value of a file, as it is. */
+/* Copies a key with its value from another file. */
 clf_status clfi_gguf_put_value(clf_gguf_values *values, const clf_gguf_value *value);
 
 #endif

@@ -49,7 +49,7 @@ static clf_status fail_type(const json_t *value, const char *where, const char *
     CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s", where, key, expected, clfi_json_found(value, found));
 }
 
-/* The value of the key into *out; NULL when it is missing or null and that is allowed. */
+/* Gives the value of the key to *out; NULL if it is missing or null and not required. */
 static clf_status lookup(const json_t *object, const char *where, const char *key, bool required, const char *expected, const json_t **out)
 {
     char found[CLFI_JSON_FOUND_BYTES];

@@ -22,15 +22,15 @@ enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
  * and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
 
-/* The same of one line of a file: messages say only the column, "<name>, column C: ...", and `name` ends with the line. */
+/* clfi_json_parse for one line of a file. Messages give the column only, "<name>, column C: ...": `name` ends with the line's number. */
 clf_status clfi_json_parse_line(const char *text, size_t size, const char *name, json_t **out);
 
 /* clfi_json_parse for formats that are not written by hand or by Python: RFC 8259 alone, and no key twice. */
 clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out);
 
 /* Appends the value as json_dumps writes it with these flags, and numbers that are not finite as Python does, so that clfi_json_parse reads
- * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL, and where an allocation of the thread's JSON
- * values has failed since the last call. So those who make a value need not check each of its parts. */
+ * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL, and if an allocation of the thread's JSON values
+ * has failed since the last call. So a caller that builds a value need not check each of its parts. */
 clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, clf_str *out);
 
 /* Appends the object text[0..size), which clfi_json_parse has read, without the member `key`, as RFC 8259 has it: numbers with the digits
@@ -38,7 +38,7 @@ clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, 
 clf_status clfi_json_append_without(const char *text, size_t size, const char *key, const char *what, clf_str *out);
 
 /* A copy whose arrays and objects may be changed without changing the original's; strings and numbers are shared. NULL: not enough memory.
- * In its place json_deep_copy would fail at numbers that are not finite. */
+ * (json_deep_copy fails at numbers that are not finite.) */
 json_t *clfi_json_copy(const json_t *value);
 
 /* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL: not enough memory. */
@@ -52,7 +52,7 @@ clf_status clfi_json_read(const char *path, size_t limit_bytes, json_t **out);
 clf_status clfi_json_read_in(const char *directory, const char *name, char **out_path, json_t **out);
 
 /* The getters below read object[key]. `where` comes first in every message: the file's name, or "<file>: <outer key>" for inner
- * objects. FORMAT: `object` is no object, the key is missing or null, the type is wrong, the value is out of range.
+ * objects. FORMAT: `object` is not an object, the key is missing or null, the type is wrong, the value is out of range.
  * Strings, arrays and objects are borrowed from the parsed document. */
 
 /* An integer in [min, max]; 3.0 is a number, not an integer. */
@@ -67,7 +67,7 @@ clf_status clfi_json_get_string(const json_t *object, const char *where, const c
 clf_status clfi_json_get_object(const json_t *object, const char *where, const char *key, const json_t **out);
 clf_status clfi_json_get_array(const json_t *object, const char *where, const char *key, const json_t **out);
 
-/* The optional forms: a missing key or null gives the default; every other fault is refused as above. */
+/* The optional forms: a missing key or null gives `standard`; every other fault is FORMAT as above. */
 clf_status clfi_json_opt_int(const json_t *object, const char *where, const char *key, int64_t min, int64_t max, int64_t standard,
                              int64_t *out);
 clf_status clfi_json_opt_number(const json_t *object, const char *where, const char *key, double min, double max, double standard,
@@ -75,7 +75,7 @@ clf_status clfi_json_opt_number(const json_t *object, const char *where, const c
 clf_status clfi_json_opt_bool(const json_t *object, const char *where, const char *key, bool standard, bool *out);
 clf_status clfi_json_opt_string(const json_t *object, const char *where, const char *key, const char *standard, const char **out);
 
-/* NULL when missing or null. */
+/* *out NULL: the key is missing or null. */
 clf_status clfi_json_opt_object(const json_t *object, const char *where, const char *key, const json_t **out);
 clf_status clfi_json_opt_array(const json_t *object, const char *where, const char *key, const json_t **out);
 

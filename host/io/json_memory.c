@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jansson's allocator: the one it had, with a memory of its failures. */
+/* Wraps the allocator that jansson had: remembers its failures, and counts and limits the bytes of a thread. */
 #include "io/json_memory.h"
 
 #include <jansson.h>
@@ -34,7 +34,7 @@ static void release(void *block)
     inner_free(block);
 }
 
-/* Before main, or while the library is loaded: blocks that jansson has given out by then are freed by the same functions as before. */
+/* Runs before main, or when the library is loaded. Blocks that jansson has given out by then are still freed by the inner allocator. */
 __attribute__((constructor)) static void put_in(void)
 {
     json_get_alloc_funcs(&inner_malloc, &inner_free);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's JSON as strict JSON. A number that is not finite becomes the string U+0000 and a letter, and a number whose digits are kept
- * becomes U+0000 and its text. A string of the text that begins with U+0000 gets a second one in front, so that they cannot be confused. */
+/* Rewrites Python's JSON as strict JSON, and back. A number that is not finite becomes the string U+0000 and a letter, and a number whose
+ * digits are kept becomes U+0000 and its text. A string of the text that begins with U+0000 gets a second one in front, so that they cannot
+ * be confused. */
 #include "io/json_python.h"
 
 #include <locale.h>
@@ -52,7 +53,7 @@ static bool is_number(const char *text, size_t size, bool *out_is_integer)
 
 static clf_status append_number(const char *text, size_t size, bool is_integer, bool keeps_digits, clf_str *out)
 {
-    enum { MOST_DIGITS = 18 }; /* that always fit int64 */
+    enum { MOST_DIGITS = 18 }; /* numbers of so many digits always fit int64 */
     clf_str copy = CLF_STR_INIT;
     CLF_TRY(clfi_str_append(&copy, text, size)); /* ends with NUL */
     char *const point = strchr(copy.data, '.');
@@ -89,7 +90,7 @@ static clf_status append_word(const char *text, size_t size, bool keeps_digits, 
                                                 : clfi_str_append(out, word, length);
 }
 
-/* The code unit of an escape \uXXXX at text[at..size); -1: none. */
+/* The code unit of an escape \uXXXX at text[at..size); -1: there is no such escape. */
 static int escaped_unit(const char *text, size_t at, size_t size)
 {
     int unit = 0;
@@ -105,7 +106,7 @@ static int escaped_unit(const char *text, size_t at, size_t size)
     return unit;
 }
 
-/* Bytes of the escape at text[at..size), of a surrogate pair both halves. */
+/* Bytes of the escape at text[at..size); a surrogate pair counts as one. *out_lone: it is half a pair. */
 static size_t escape_length(const char *text, size_t at, size_t size, bool *out_lone)
 {
     const int unit = escaped_unit(text, at, size), next = escaped_unit(text, at + 6, size);
@@ -152,8 +153,8 @@ clf_status clfi_json_rewrite(const char *text, size_t size, bool keeps_digits, s
     return CLF_OK;
 }
 
-/* A real number of jansson's that is never freed. It is not made by json_real, which refuses infinities: a value's beginning is public, and
- * its double follows in every version; more room than one double has stands behind it, and each use is checked. */
+/* A real number of jansson's that is never freed. json_real refuses numbers that are not finite, so this is laid out as jansson's own: the
+ * public json_t, then the double. Several doubles cover other offsets, and each use checks that jansson reads the right number. */
 typedef struct real_value {
     json_t json;
     double value[4];
@@ -176,7 +177,7 @@ static clf_status number_of_letter(char letter, json_t **out)
 
 static clf_status restore(json_t *value, json_t **out);
 
-/* Both for what an array or object holds: the value in its place. */
+/* restore_array and restore_object put each restored value in the place of the one that it replaces. */
 static clf_status restore_array(json_t *array)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
@@ -226,7 +227,7 @@ clf_status clfi_json_restore(json_t **root)
     return st;
 }
 
-/* The stand-in of a scalar; itself where it needs none. */
+/* The stand-in of a scalar, or the scalar itself if it needs none; a new reference. */
 static json_t *scalar_stand_in(const json_t *value)
 {
     const size_t size = json_string_length(value);

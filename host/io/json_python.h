@@ -19,12 +19,13 @@ clf_status clfi_json_rewrite(const char *text, size_t size, bool keeps_digits, s
 /* Whether the text has an escape of half a surrogate pair, which clfi_json_rewrite replaces. */
 bool clfi_json_has_lone_surrogate(const char *text, size_t size);
 
-/* Gives the values of a rewritten text their meaning. Numbers that are not finite become real numbers of jansson's, which json_real refuses
- * to make. Takes over *root, which is NULL after a failure. */
+/* Replaces the stand-ins in the values of a rewritten text by what they stand for. Numbers that are not finite become real numbers of
+ * jansson's, which json_real refuses to make. Takes over *root, which is NULL after a failure. UNSUPPORTED: this version of jansson cannot
+ * hold them. OUT_OF_MEMORY. */
 clf_status clfi_json_restore(json_t **root);
 
-/* Both for the writer: the value as it is to be written, with strings as stand-ins (a new reference; NULL: not enough memory); and what
- * json_dumps makes of it, appended as Python writes it. */
+/* For the writer. stand_in: the value with strings in place of what strict JSON cannot hold (a new reference; NULL: not enough memory).
+ * append_restored: appends what json_dumps makes of such a value as Python writes it. */
 json_t *clfi_json_stand_in(const json_t *value);
 clf_status clfi_json_append_restored(const char *text, clf_str *out);
 

@@ -83,7 +83,7 @@ static clf_status fail(const json_error_t *error, size_t size, const origin *fro
     return fail_place(from, (size_t)error->line, (size_t)error->column, error->text);
 }
 
-/* An error in a rewritten text, by its place in the text that was given and with the word that stands there. */
+/* Reports an error in a rewritten text by its place in the text that was given, with the word that stands there. */
 static clf_status fail_rewritten(const json_error_t *error, const char *text, size_t size, const origin *from)
 {
     static const char near[] = " near '";
@@ -108,7 +108,7 @@ static clf_status fail_rewritten(const json_error_t *error, const char *text, si
     return fail_at(text, last, from, what);
 }
 
-/* A text that is no strict JSON: perhaps Python's. `first` is the error of the strict reading. */
+/* Parses a text that is not strict JSON, but may be Python's. `first` is the error of the strict reading. */
 static clf_status parse_rewritten(const char *text, size_t size, const origin *from, const json_error_t *first, json_t **out)
 {
     clf_str rewritten = CLF_STR_INIT;
@@ -176,7 +176,7 @@ clf_status clfi_json_append_without(const char *text, size_t size, const char *k
     CLF_GOTO(clfi_json_rewrite(text + skip, size - skip, true, SIZE_MAX, &rewritten, &read));
     if (!(object = load(rewritten.data, rewritten.length, 0, &error)))
         CLF_GOTO(fail(&error, size, &(origin){what, true}));
-    json_object_del(object, key); /* fails alone where there is no such member */
+    json_object_del(object, key); /* fails only if there is no such member */
     if (json_object_size(object) > 0) {
         CLF_GOTO(clfi_json_write(object, 0, what, &marked));
         CLF_GOTO(clfi_json_append_restored(marked.data, out));

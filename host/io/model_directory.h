@@ -8,10 +8,10 @@
 
 #include "base/status.h"
 
-/* sentence-transformers' list of modules. */
+/* The file with sentence-transformers' list of modules. */
 #define CLFI_SENTENCE_MODULES "modules.json"
 
-/* How the account of files and keys calls the file that clfi_transformer_settings_read reads. */
+/* The name that the account of files and keys has for the file that clfi_transformer_settings_read reads. */
 #define CLFI_TRANSFORMER_SETTINGS "sentence_*_config.json"
 
 enum { CLFI_MODULE_PATH_BYTES = 128 };
@@ -25,19 +25,21 @@ clf_status clfi_module_path(const char *path, char out[CLFI_MODULE_PATH_BYTES]);
  * clfi_sentence_config_read reports other faults of modules.json. FORMAT: its path, or the file is not JSON; IO. */
 clf_status clfi_network_directory(const char *directory, char **out);
 
-/* The object of sentence_bert_config.json in the network's directory, or of a file of another name that it has had: the first that is there
- * and not empty. sentence-transformers looks for them in this order: sentence_roberta_config.json, ..._distilbert_, ..._camembert_,
- * ..._albert_, ..._xlm-roberta_, ..._xlnet_. *out NULL: none. *name: the file's, static storage. FORMAT: no object; IO. */
+/* Reads the object of sentence_bert_config.json in the network's directory, or of a file with one of its other names: the first that exists
+ * and is not empty, in sentence-transformers' order. The other names are sentence_roberta_config.json, ..._distilbert_, ..._camembert_,
+ * ..._albert_, ..._xlm-roberta_, ..._xlnet_. *out: the caller releases it with json_decref; NULL: no such file. *name: the file's name,
+ * static storage. FORMAT: not an object; IO. */
 clf_status clfi_transformer_settings_read(const char *network_directory, json_t **out, const char **name);
 
-/* The same of a model's directory, whose network may lie in a folder. Statuses also those of clfi_network_directory. */
+/* clfi_transformer_settings_read for a model's directory, whose network may lie in a folder. Statuses also those of
+ * clfi_network_directory. */
 clf_status clfi_transformer_settings_open(const char *directory, json_t **out, const char **name);
 
 /* Whether the file's name is one of those seven. */
 bool clfi_is_transformer_settings(const char *name);
 
-/* Reads the object that the settings have under `key` or, without it, under its older name: "config_kwargs", "config_args". *found: the
- * name that is there. *out NULL: neither, or null. FORMAT: no object. */
+/* Reads the object that the settings have under the older name of a key ("config_args") or else under `key` ("config_kwargs"). *found: the
+ * name that was read. *out, borrowed from the settings; NULL: the value is missing or null. FORMAT: not an object. */
 clf_status clfi_transformer_arguments(const json_t *settings, const char *name, const char *key, const char *older, const char **found,
                                       const json_t **out);
 

@@ -38,7 +38,7 @@ static clf_status split(const unsigned char *bytes, size_t size, const char *nam
     return CLF_OK;
 }
 
-/* Strides by order; the products fit because the array's bytes do, with zero dims counted as one. */
+/* Sets the strides by C or Fortran order. The products fit because the array's bytes do, with sizes of 0 counted as 1. */
 static void lay_out(const npy_header *header, clf_npy *npy)
 {
     int64_t step = 1, c_step = 1;
@@ -111,7 +111,7 @@ static clf_status convert_f64(clf_file_dtype dtype, bool swapped, const void *da
     return clfi_file_to_f64(dtype, swapped, data, step_bytes, count, out);
 }
 
-/* Runs along the last axis, from the C-order position `first`; size: bytes of an output element. */
+/* Converts runs along the last axis, from the C-order position `first`; size: bytes of an output element. */
 static clf_status convert_runs(const clf_npy *npy, size_t first, size_t count, convert_function *convert, unsigned char *out, size_t size)
 {
     const size_t bytes = clfi_file_dtype_bytes(npy->dtype);

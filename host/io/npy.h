@@ -43,20 +43,21 @@ clf_status clfi_npy_parse(const void *data, size_t size, const char *name, clf_n
 clf_status clfi_npy_read_f32(const clf_npy *npy, size_t first, size_t count, float *out);
 clf_status clfi_npy_read_f64(const clf_npy *npy, size_t first, size_t count, double *out);
 
-/* Appends the beginning of such a file, before its elements; how long it is does not depend on dim[0]. */
+/* Appends the part of a .npy file before its elements. Its length does not depend on dim[0]. OUT_OF_MEMORY. */
 clf_status clfi_npy_header(clf_file_dtype dtype, int rank, const int64_t *dim, clf_str *out);
 
 /* Writes a C-order array, version 1.0, so that the old file stays until the new one is complete. INVALID_ARGUMENT: a dtype that NumPy
  * does not have, a bad shape. */
 clf_status clfi_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
-/* The array [rows, dim...] of which rows is known at the end: the header leaves room for any count and is completed by commit. */
+/* Writes an array [rows, dim...] whose number of rows is known only at the end: the header leaves room for any number, and commit completes
+ * it. */
 typedef struct clf_npy_writer clf_npy_writer;
 
 /* `rank` counts the dims after the rows. */
 clf_status clfi_npy_writer_open(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, clf_npy_writer **out);
 
-/* Appends rows in C order. IO as soon as a write fails. */
+/* Appends rows in C order. IO as soon as a write fails. INVALID_ARGUMENT: too many rows for the shape. */
 clf_status clfi_npy_writer_append(clf_npy_writer *writer, const void *data, size_t rows);
 
 /* Returns the number of rows appended and the hash of their bytes. false: the output is a pipe or device, which gets no sidecar. */
@@ -65,7 +66,7 @@ bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char 
 /* Completes the header, moves the file into place and frees the writer, also on failure. */
 clf_status clfi_npy_writer_commit(clf_npy_writer *writer);
 
-/* Completes the header and frees the writer, also on failure. *out has all bytes and waits for what becomes of it (base/file.h). */
+/* Completes the header and frees the writer, also on failure. *out has all bytes; the caller commits or abandons it (base/file.h). */
 clf_status clfi_npy_writer_finish(clf_npy_writer *writer, clf_atomic_file *out);
 
 /* Removes what was written and frees the writer; NULL is a no-op. */

@@ -13,7 +13,7 @@ typedef struct npy_header {
     int64_t dim[CLFI_NPY_MAX_RANK];
 } npy_header;
 
-/* Parses text[0..size). `name` is the file's name for messages. */
+/* Parses text[0..size). `name` is the file's name for messages. FORMAT and UNSUPPORTED as clfi_npy_open. */
 clf_status clfi_npy_parse_header(const char *text, size_t size, const char *name, npy_header *out);
 
 #endif

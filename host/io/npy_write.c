@@ -24,8 +24,8 @@ struct clf_npy_writer {
     clf_hasher *hash; /* of the elements */
 };
 
-/* Preamble and dictionary, then spaces: as many as the first dimension may still grow by, and up to a multiple of ALIGNMENT. These are
- * NumPy's own bytes, and their number does not depend on the first dimension. */
+/* Preamble and dictionary, then spaces: as many as the first dimension may still grow by in digits, and up to a multiple of ALIGNMENT.
+ * NumPy writes the same bytes, and their number does not depend on the first dimension. */
 clf_status clfi_npy_header(clf_file_dtype dtype, int rank, const int64_t *dim, clf_str *out)
 {
     static const char preamble[PREAMBLE_BYTES] = "\x93NUMPY\x01";

@@ -37,19 +37,19 @@ typedef struct clf_safetensors clf_safetensors;
 
 /* Maps the file and checks all of it but the values: header size, JSON, names, dtypes, shapes, and that the tensors' byte ranges
  * cover the data without overlap, hole or rest. Each fault is a FORMAT error that names file, tensor, expected and found.
- * UNSUPPORTED: types of less than a byte per element, rank above CLFI_SAFETENSORS_MAX_RANK, more than CLFI_SAFETENSORS_MAX_TENSORS tensors.
- * Release with clfi_safetensors_close. */
+ * UNSUPPORTED: types of less than a byte per element, rank above CLFI_SAFETENSORS_MAX_RANK, more than CLFI_SAFETENSORS_MAX_TENSORS tensors,
+ * a file of "tf" or "flax". NOT_FOUND and IO as clfi_file_map. Release with clfi_safetensors_close. */
 clf_status clfi_safetensors_open(const char *path, clf_safetensors **out);
 
 /* A checkpoint directory: model.safetensors, or else the shards that model.safetensors.index.json lists in its "weight_map" (plain
- * file names only). Every tensor of the shards is visible; FORMAT also when a listed tensor is not where the index says, or a name
- * comes twice. NOT_FOUND: neither file is there. */
+ * file names only). Every tensor of the shards is visible. FORMAT also when a listed tensor is not where the index says, or a name comes
+ * twice. NOT_FOUND: there is neither file, or a shard is missing. UNSUPPORTED also: more than CLFI_SAFETENSORS_MAX_SHARDS shards. */
 clf_status clfi_safetensors_open_directory(const char *directory, clf_safetensors **out);
 
-/* The same checks on size bytes of memory, borrowed until close. `name` stands for the path in messages. */
+/* clfi_safetensors_open for size bytes of memory, borrowed until close. `name` stands for the path in messages. */
 clf_status clfi_safetensors_parse(const void *data, size_t size, const char *name, clf_safetensors **out);
 
-void clfi_safetensors_close(clf_safetensors *file);
+void clfi_safetensors_close(clf_safetensors *file); /* NULL is a no-op */
 
 /* Tensors in the order of their names (bytewise). Borrowed until close. */
 size_t clfi_safetensors_count(const clf_safetensors *file);

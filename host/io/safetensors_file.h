@@ -15,7 +15,7 @@ struct clf_safetensors {
 /* Maps one file and appends it as a shard with its tensors, unsorted. */
 clf_status clfi_safetensors_add_file(clf_safetensors *file, const char *path);
 
-/* Sorts by name, after the last shard; FORMAT when a name comes twice. */
+/* Sorts the tensors by name, once all shards were added. FORMAT: a name comes twice. */
 clf_status clfi_safetensors_sort(clf_safetensors *file);
 
 #endif

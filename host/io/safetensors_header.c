@@ -49,8 +49,9 @@ static clf_status locate(const clf_file_map *map, header_view *out)
     return CLF_OK;
 }
 
-/* A tensor's shortest entry takes 50 bytes and three brackets. Far more brackets than that cannot be a header. The parsed form of an empty
- * array takes 50 times its text, and that of a tensor without elements 20 times. So such a file is refused before it becomes gigabytes. */
+/* A tensor's shortest entry takes 50 bytes and three brackets, so a text with far more brackets is not a header. The parsed form of an
+ * empty array takes 50 times its text, and that of a tensor without elements 20 times. Such a file is refused before its parsed form takes
+ * gigabytes. */
 static clf_status check_brackets(const header_view *view)
 {
     size_t brackets = 0, objects = 0;
@@ -108,7 +109,7 @@ static clf_status read_dtype(const json_t *info, const char *where, clf_file_dty
     CLF_FAIL(CLF_FORMAT, "%s: \"dtype\": expected a type of the format such as F32 or BF16, found \"%.40s\"", where, name);
 }
 
-/* element `index` of an array of non-negative integers */
+/* Reads element `index` of an array of non-negative integers. */
 static clf_status read_element(const json_t *array, size_t index, const char *where, const char *key, int64_t *out)
 {
     char found[CLFI_JSON_FOUND_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SentencePiece's ModelProto (sentencepiece_model.proto): fields that tokenizing needs; others are skipped. */
+/* Reads SentencePiece's ModelProto (sentencepiece_model.proto): the fields that tokenizing needs; others are skipped. */
 #include "io/sentencepiece.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 /* How a field is stored. */
 enum { VARINT = 0, FIXED_64 = 1, BYTES = 2, FIXED_32 = 5 };
 
-/* A message, or what is left of it. */
+/* A message of protocol buffers: the part that is not read yet. */
 typedef struct message {
     const char *at, *end, *start;
     const char *name;
@@ -51,7 +51,7 @@ static clf_status read_fixed(message *m, size_t size, uint64_t *out)
     *out = 0;
     if ((size_t)(m->end - m->at) < size)
         return cut_short(m);
-    memcpy(out, m->at, size); /* little-endian, as we are */
+    memcpy(out, m->at, size); /* both the file and the host are little-endian */
     m->at += size;
     return CLF_OK;
 }

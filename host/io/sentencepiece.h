@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* The format's numbers. */
+/* Types of pieces, by the format's numbers. */
 typedef enum clf_piece_type {
     CLF_PIECE_NORMAL = 1,
     CLF_PIECE_UNKNOWN = 2,
@@ -33,12 +33,13 @@ typedef struct clf_sentencepiece {
     size_t count, capacity;
     int64_t model; /* CLFI_SENTENCEPIECE_UNIGRAM or another kind */
     bool has_byte_fallback, adds_prefix, drops_spaces, escapes_spaces;
-    const char *charsmap; /* SentencePiece's table of normal forms */
+    const char *charsmap; /* SentencePiece's table of normal forms; NULL: none */
     size_t charsmap_size;
 } clf_sentencepiece;
 
-/* Reads a whole file's bytes. FORMAT names the place: a field that is cut short or of another kind, a piece without text, no pieces, more
- * than CLFI_SENTENCEPIECE_MOST. Release with clfi_sentencepiece_free. */
+/* Reads a whole file's bytes; `name` is the file's name for messages. FORMAT, which names the place: a field that is cut short or of
+ * another kind, a piece without text or with a score that is not finite, no pieces, more than CLFI_SENTENCEPIECE_MOST. Release with
+ * clfi_sentencepiece_free. */
 clf_status clfi_sentencepiece_parse(const char *bytes, size_t size, const char *name, clf_sentencepiece *out);
 void clfi_sentencepiece_free(clf_sentencepiece *model);
 

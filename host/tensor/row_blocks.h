@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in blocks of rows: what a weight becomes that is larger than the device's largest allocation. */
+/* Matrices in blocks of rows, for weights that are larger than the device's largest allocation. */
 #ifndef CLFI_TENSOR_ROW_BLOCKS_H
 #define CLFI_TENSOR_ROW_BLOCKS_H
 
@@ -21,7 +21,8 @@ clf_status clfi_rows_per_block(const clf_context *context, const char *what, int
 /* Appends a block; takes over one reference to its buffer, also on failure. */
 clf_status clfi_row_blocks_add(clf_row_blocks *blocks, const clf_view *view);
 
-/* Rows first .. first + count of `from`, with references of their own, appended to *out. INVALID_ARGUMENT: they leave it. */
+/* Appends views of rows first .. first + count - 1 of `from` to *out; each retains its buffer. INVALID_ARGUMENT: rows that `from` does not
+ * have. OUT_OF_MEMORY: *out keeps the blocks that were appended. */
 clf_status clfi_row_blocks_range(const clf_row_blocks *from, int64_t first, int64_t count, clf_row_blocks *out);
 
 int64_t clfi_row_blocks_rows(const clf_row_blocks *blocks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving elements between host and device: dense tensors in one transfer, strided ones through the span that they touch. */
+/* Moves elements between host and device: dense tensors in one transfer, strided ones through the span that they touch. */
 #include <string.h>
 
 #include "base/alloc.h"

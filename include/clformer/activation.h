@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 /* Activations f(x), all computed in float32:
+ *   none        x
  *   relu        max(0, x)
  *   gelu        x Phi(x) = x erfc(-x/sqrt 2) / 2 (Hendrycks & Gimpel 2016), relative accuracy kept where Phi is tiny
  *   gelu_tanh   x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
@@ -48,10 +49,10 @@ typedef enum clf_activation {
         CLF_ACTIVATION_COUNT
 } clf_activation;
 
-/* "gelu_tanh"; "unknown" for another value. Never NULL. */
+/* The activation's name, for example "gelu_tanh"; "unknown" for another value. Never NULL. */
 CLF_API const char *clf_activation_name(clf_activation activation);
 
-/* The activation of that name. NOT_FOUND: there is none; the reason lists them. */
+/* The activation of that name. INVALID_ARGUMENT: a NULL. NOT_FOUND: unknown name; the reason lists the known ones. */
 CLF_API CLF_NODISCARD clf_status clf_activation_parse(const char *name, clf_activation *out);
 
 /* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued. Error: at most 3 units in

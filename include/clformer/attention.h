@@ -48,15 +48,16 @@ CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_para
  *   e_j = r sum_c |s q_c k_jc| + t sum_c (|s q_c| + max(1, |s|) (|k_jc| + 1)),
  * and with e the largest e_j of usable keys, a result is off by at most
  *   (exp(2e) (1 + 2r) - 1) sum_j p_j |v_j| + t max_j p_j sum_j (|v_j| + 2).
- * A result that needs an infinity may be NaN below HIGHEST, and at MEDIUM one that needs a number from 65520 on.
- * Masking is exact at each precision: a masked key has weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or
- * +inf makes the query's output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance
- * is computed from differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding
- * alone, with one exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's
- * range, the output is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena (scores only
- * where weights, dropout, a bias or another score than dot and bilinear need them; never [B,Q,K,h]). params NULL = defaults.
+ * A result that needs an infinity may be NaN below HIGHEST, and at MEDIUM one that needs a number from 65520 on. Masking is exact at each
+ * precision: a masked key has weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or +inf makes the query's
+ * output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance is computed from
+ * differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding alone, with one
+ * exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's range, the output
+ * is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena. Scores [B,Q,K] are stored there if
+ * weights, dropout, a bias, or the additive or distance score need them. They are stored also if q, k and v have different types (the
+ * bilinear score's q becomes f32), or strides that the fused kernels do not take. [B,Q,K,h] is never stored. params NULL = defaults.
  * INVALID_ARGUMENT (detail begins "E_SHAPE", "E_DTYPE" or "E_VALUE"): operands that do not fit, a missing or superfluous weight of the
- * score, dropout outside [0,1). */
+ * score, dropout outside [0,1). UNSUPPORTED: B Q or B K of 2^31 and more. */
 CLF_API CLF_NODISCARD clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                const clf_attention_params *params, clf_tensor *out);
 
@@ -93,8 +94,8 @@ typedef struct clf_multi_head_attention_weights {
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_weights_default(clf_multi_head_attention_weights *out, size_t size);
 
 /* Packs the weights (f32, f16 or bf16, any strides) into memory of its own: the tensors may be changed and destroyed afterwards.
- * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"): heads < 1, rows that heads do not divide, shapes that do not fit each other. *out:
- * the caller destroys it. */
+ * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"): heads < 1, rows that heads do not divide, shapes that do not fit each other, b_o
+ * without w_o. *out: the caller destroys it. */
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_create(clf_context *context, int64_t heads,
                                                                  const clf_multi_head_attention_weights *weights,
                                                                  clf_multi_head_attention **out);
@@ -113,13 +114,13 @@ typedef struct clf_score_call {
     const clf_tensor *k; /* [N,H,K,d] likewise */
     clf_tensor *scores;  /* [N,H,Q,K] f32, any strides: scale q.k on entry; on return what the masks and the softmax get */
     float scale;
-    int64_t layer; /* of a clf_transformer, whose attention this is; else 0 */
+    int64_t layer; /* the layer of a clf_transformer that this attention belongs to; else 0 */
     int is_decoder;
     int is_source; /* nonzero: a decoder layer's attention to the memory */
 } clf_score_call;
 
 /* The tensors belong to the call and are invalid after it. A status other than CLF_OK ends the pass, which returns it. The function may
- * call any other of the library's on `context`, but for the pass that called it. */
+ * call every function of the library on `context`, except the pass that called it. */
 typedef clf_status (*clf_score_function)(clf_context *context, const clf_score_call *call, void *user);
 
 typedef struct clf_multi_head_attention_params {
@@ -141,10 +142,11 @@ typedef struct clf_multi_head_attention_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_params_default(clf_multi_head_attention_params *out, size_t size);
 
-/* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, dense rows.
- * out overlaps no input. q, k, v may be one tensor (self-attention). A query without usable keys: the policy's context, then b_o. Numerics
- * as clf_attention. context: the object's, or one that shares its cl_context. Enqueued; temporaries come from the context's arena.
- * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"; another context). */
+/* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, each with
+ * evenly spaced rows (a dense tensor has them). out overlaps no input. q, k, v may be one tensor (self-attention). A query without usable
+ * keys gets the context of the policy for empty rows; w_o and b_o are applied to it as to others. Numerics as clf_attention. context: the
+ * object's, or one that shares its cl_context. Enqueued; temporaries come from the context's arena. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE",
+ * "E_VALUE"; another context). */
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_head_attention *attention,
                                                                 const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                                 const clf_multi_head_attention_params *params, clf_tensor *out);

@@ -42,8 +42,8 @@ CLF_API CLF_NODISCARD clf_status clf_chat_params_default(clf_chat_params *out, s
  * sequence must live until the request has ended. With a sequence (clf_generate_params) only what is new in a conversation is computed.
  * *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no messages, a parameter out of range. INVALID_ARGUMENT also: messages that the
  * template refuses (with its words), a control token in a message that cannot be written as text, a prompt without tokens or longer than
- * the model's positions. NOT_FOUND: the model's files have no chat template. FORMAT, UNSUPPORTED: a template that is broken, or uses what
- * is not supported (named). */
+ * the model's positions. NOT_FOUND: the model's files have no chat template. FORMAT: a broken template. UNSUPPORTED: a template that uses
+ * what is not supported (named), a model that does not generate text or that has an encoder, more than one beam. */
 CLF_API CLF_NODISCARD clf_status clf_session_chat(clf_session *session, const clf_message *messages, size_t count,
                                                   const clf_chat_params *params, clf_generate_callback on_token, void *user,
                                                   clf_request **out);
@@ -57,7 +57,7 @@ CLF_API void clf_request_cancel(clf_request *request);
 /* Why the request has ended; NONE before, and for NULL. */
 CLF_API clf_finish clf_request_finish(const clf_request *request);
 
-/* NULL is a no-op. The request has ended, or is not being run. */
+/* Not to be called while the request is being run. NULL is a no-op. */
 CLF_API void clf_request_destroy(clf_request *request);
 
 /* Runs `count` requests of the session together to their ends: they join and leave one running batch. In the callbacks clf_generated.prompt

@@ -17,8 +17,9 @@ typedef enum clf_problem {
     CLF_PROBLEM_REGRESSION    /* the logit itself is the score */
 } clf_problem;
 
-/* Labels of the model's head, 0 where the checkpoint has none or model is NULL; the name of label `index` (config.json's id2label, else
- * "LABEL_0" ...), borrowed, NULL outside; what they mean. */
+/* count: number of labels of the model's head; 0 if the checkpoint has no head or model is NULL. label: name of label `index`
+ * (config.json's id2label, else "LABEL_0" ...), borrowed; NULL if index is out of range. problem: meaning of the logits; SINGLE_LABEL for
+ * NULL. */
 CLF_API size_t clf_model_label_count(const clf_model *model);
 CLF_API const char *clf_model_label(const clf_model *model, size_t index);
 CLF_API clf_problem clf_model_problem(const clf_model *model);
@@ -30,12 +31,12 @@ typedef struct clf_text_pair {
 
 typedef struct clf_classify_params {
     size_t size;           /* sizeof(clf_classify_params) */
-    size_t max_tokens;     /* truncate to so many tokens, special ones included, of a pair's texts the longer one first; 0 = as the model */
+    size_t max_tokens;     /* longer texts are cut to so many tokens, special ones included (of a pair the longer text); 0 = as the model */
     size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;
-    size_t *failed_text; /* receives the index of a text whose logits are corrupt, or that the tokenizer refuses, and the message is without
-                            it; else the number of texts; NULL = not wanted */
+    size_t *failed_text; /* receives the index of a text whose logits are corrupt or that the tokenizer refuses (the message then leaves the
+                            index out); else the number of texts; NULL = not wanted */
     const clf_tokens *tokens; /* [count]: token ids in place of the texts (pairs), which are not read then; NULL = texts */
 } clf_classify_params;
 
@@ -54,10 +55,10 @@ CLF_API CLF_NODISCARD clf_status clf_session_classify(clf_session *session, cons
                                                       const clf_classify_params *params, float *logits, float *scores,
                                                       clf_embed_stats *stats);
 
-/* logits[i] of pair i by a head of one label, as cross-encoders have it: first = the query, second = the document. 1 / (1 + exp(-logit)) is
- * what sentence-transformers' CrossEncoder gives by default. Where modules.json is there and config_sentence_transformers.json is a
- * CrossEncoder's, the prompt of its default_prompt_name goes before each query. As clf_session_classify; UNSUPPORTED: the head has several
- * labels. */
+/* Scores each pair with a head of one label, as cross-encoders have: logits[i] belongs to pair i; first = the query, second = the document.
+ * sentence-transformers' CrossEncoder gives 1 / (1 + exp(-logit)) by default. If there is a modules.json and
+ * config_sentence_transformers.json is a CrossEncoder's, the prompt of its default_prompt_name goes before each query. Everything else as
+ * clf_session_classify; UNSUPPORTED also: the head has several labels. */
 CLF_API CLF_NODISCARD clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pairs, size_t count,
                                                          const clf_classify_params *params, float *logits, clf_embed_stats *stats);
 

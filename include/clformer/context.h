@@ -41,11 +41,11 @@ typedef struct clf_context_params {
     size_t size;               /* sizeof(clf_context_params) */
     const char *device;        /* selector (device.h); NULL: $CLF_DEVICE, else the default device */
     const char *engines;       /* forced engines, "gemm=tiled,layer_norm=group"; NULL: $CLF_ENGINE; a wrong name fails in the op.
-                                  "gemm=packed:rows=6:vectors=2" also says what the engine's kernels are built with */
+                                  "gemm=packed:rows=6:vectors=2" also sets the tile that the engine's kernels are built with */
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
-    const char *tuned_file;    /* choices of engines that clformer tune measured on this device. Loading a model on a GPU that has none
-                                  adds some, at the sizes of its first layer, in less than a second. NULL: none if $CLF_NO_TUNED is set to
+    const char *tuned_file;    /* choices of engines that clformer tune measured on this device. If a GPU has none, loading a model adds
+                                  some, at the sizes of its first layer, in less than a second. NULL: none if $CLF_NO_TUNED is set to
                                   something but 0, else $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and
                                   ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */
@@ -53,13 +53,13 @@ typedef struct clf_context_params {
     clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */
     void *log_user;
     double launch_ms; /* milliseconds that a launch may take by its estimate. Longer ones are cut into pieces, and the queue is flushed
-                         between them. So a desktop on the same GPU is drawn, and its driver does not take the GPU for stuck. 0:
+                         between them, so that a desktop on the same GPU can draw and the driver does not reset the GPU as stuck. 0:
                          $CLF_LAUNCH_MS (0 there: no bound), else 100 on GPUs that share the host's memory, 500 on others, no bound on
                          CPUs; below 0: no bound */
     int recovers;     /* nonzero: after a loss of the device, calls on sessions open it again, load the weights of their models again,
-                         and repeat the void work. They fail if it is lost again meanwhile. The caller's tensors, searches and tokens of
-                         sequences on this context are void all the same. 0: calls end with CLF_DEVICE_LOST. Contexts made from others
-                         or from a caller's cl_context do not recover */
+                         and repeat the void work. They fail if the device is lost again meanwhile. The caller's tensors, searches and
+                         tokens of sequences on this context stay void. 0: calls end with CLF_DEVICE_LOST. A context does not recover
+                         while others share its cl_context, or if it was made from another or from a caller's cl_context */
     int background;   /* above 0: other programs come first. launch_ms is halved, and each piece of a launch has ended before the
                          next enters the queue. The queue has a low priority where the driver has cl_khr_priority_hints, and a low clock
                          and power where it has cl_khr_throttle_hints. A caller's queue stays as it is. Threads of drivers for CPUs have
@@ -70,7 +70,9 @@ typedef struct clf_context_params {
 CLF_API CLF_NODISCARD clf_status clf_context_params_default(clf_context_params *out, size_t size); /* clformer.h: options */
 
 /* Opens a device. params NULL = defaults. The library's variables ($CLF_...) are read here and never again.
- * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */
+ * INVALID_ARGUMENT: a NULL out, an unknown precision, a launch_ms or a variable that is not understood. NOT_FOUND: no such device or
+ * kernel_dir. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused, or as clf_device_list_select. IO: as
+ * clf_device_list_create. */
 CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *params, clf_context **out);
 
 /* A second context on the device of `with`. It has a queue and temporary memory of its own. It shares the cl_context, the kernels, and the
@@ -80,15 +82,15 @@ CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *pa
 CLF_API CLF_NODISCARD clf_status clf_context_create_shared(const clf_context *with, clf_context **out);
 CLF_API void clf_context_destroy(clf_context *context);
 
-/* Waits until everything enqueued has run. DEVICE: it did not. DEVICE_LOST: the driver reset the device or it is gone; what was enqueued
- * since the last wait is void, and so are the buffers of this context and of those that share its cl_context. Calls on sessions then
- * do as clf_context_params.recovers describes. */
+/* Waits until everything enqueued has run. DEVICE: the wait failed. DEVICE_LOST: the driver reset the device, or the device is gone. Work
+ * that was enqueued since the last wait is then void, and so are the buffers of this context and of those that share its cl_context. Calls
+ * on sessions then do as clf_context_params.recovers describes. */
 CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 
 /* Borrowed; lives as long as the context. */
 CLF_API const clf_device_info *clf_context_device(const clf_context *context);
 
-/* Counters of a context since it was made. Times in nanoseconds. */
+/* Counters of a context since it was made. Times are in nanoseconds. */
 typedef struct clf_context_stats {
     uint64_t build_ns;             /* compiling kernels from source */
     uint64_t cache_load_ns;        /* creating programs from the disk cache */
@@ -101,9 +103,9 @@ typedef struct clf_context_stats {
     uint64_t upload_ns, upload_bytes;
     uint64_t readback_ns, readback_bytes;
     uint64_t kernel_ns; /* sum over events; 0 unless profiling */
-    uint64_t longest_estimate_ns; /* of a launch, by which it was cut or not; 0 where launches have no bound */
-    uint64_t longest_launch_ns;   /* of a launch, as measured; 0 unless profiling */
-    unsigned product_precisions; /* bit 1 << clf_precision for each that products ran at: never less exact than what was asked for */
+    uint64_t longest_estimate_ns; /* longest estimate of a launch, which decides whether it is cut; 0 where launches have no bound */
+    uint64_t longest_launch_ns;   /* longest launch as measured; 0 unless profiling */
+    unsigned product_precisions; /* bit 1 << p for each clf_precision p that products ran at: never less exact than what was asked for */
 } clf_context_stats;
 
 CLF_API void clf_context_get_stats(const clf_context *context, clf_context_stats *out);
@@ -115,8 +117,8 @@ typedef struct clf_kernel_stats {
     uint64_t total_ns;
 } clf_kernel_stats;
 
-/* Number of kernels profiled so far, and the index-th of them by falling total time. INVALID_ARGUMENT: index out of range. Waits for the
- * queue. */
+/* Number of kernels profiled so far, and the index-th of them by falling total time. Both wait for the queue. INVALID_ARGUMENT: a NULL, an
+ * index out of range. */
 CLF_API size_t clf_context_kernel_count(clf_context *context);
 CLF_API CLF_NODISCARD clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel_stats *out);
 
@@ -128,7 +130,7 @@ CLF_API CLF_NODISCARD clf_status clf_context_write_trace(clf_context *context, c
 /* Version of the library, "major.minor.patch". */
 CLF_API const char *clf_version(void);
 
-/* The same as a number that grows with the version: 10000 major + 100 minor + patch. CLF_VERSION_NUMBER is the headers'. */
+/* Version of the library as a number: 10000 major + 100 minor + patch. CLF_VERSION_NUMBER is that of the headers. */
 CLF_API int clf_version_number(void);
 
 #ifdef __cplusplus

@@ -21,9 +21,9 @@ typedef enum clf_device_type {
 
 /* Facts about one device. Texts are UTF-8, never NULL, owned by the list (or the context) that handed the struct out. */
 typedef struct clf_device_info {
-    size_t index;                 /* place in the list; what a numeric selector means */
-    size_t platform_index;        /* place of its platform, and ... */
-    size_t platform_device_index; /* ... its place there: selector "platform:device" */
+    size_t index;                 /* in the list; a numeric selector is this index */
+    size_t platform_index;        /* of its platform, ... */
+    size_t platform_device_index; /* ... and its index there: selector "platform:device" */
     clf_device_type type;
     const char *platform_name;
     const char *name;
@@ -56,7 +56,8 @@ typedef struct clf_device_list clf_device_list;
 /* Asks the OpenCL loader for every platform and device. A machine without any gives an empty list and a note, not an error. Before the
  * first OpenCL call of the process this sets two variables of PoCL, unless they are set. POCL_AFFINITY=1: PoCL's threads otherwise share
  * one core. POCL_CACHE_DIR, where neither XDG_CACHE_HOME nor HOME can be written: a private folder below TMPDIR, because PoCL otherwise has
- * no devices. *out: the caller destroys it. OUT_OF_MEMORY. IO: too few more files can be opened for a driver to start. */
+ * no devices. *out: the caller destroys it. OUT_OF_MEMORY. IO: the process may not open as many more files as drivers need. DEVICE: the
+ * loader does not list its platforms. */
 CLF_API CLF_NODISCARD clf_status clf_device_list_create(clf_device_list **out);
 CLF_API void clf_device_list_destroy(clf_device_list *list); /* NULL is a no-op */
 
@@ -65,14 +66,14 @@ CLF_API size_t clf_device_list_count(const clf_device_list *list);
 /* Borrowed until the list is destroyed; NULL when index is out of range. */
 CLF_API const clf_device_info *clf_device_list_get(const clf_device_list *list, size_t index);
 
-/* Remarks that are no errors, such as a platform without devices. Borrowed; NULL past the end. */
+/* Notes about the search for devices, such as a platform without devices. Borrowed; NULL past the end. */
 CLF_API const char *clf_device_list_note(const clf_device_list *list, size_t index);
 
 /* The device that `selector` means: an index as listed ("0"), "platform:device" ("1:0"), a type ("cpu", "gpu", "accelerator"), or a part of
  * a device's, vendor's or platform's name, any case. Several matches: the best usable one (GPUs with their own memory, integrated GPUs,
  * accelerators, CPUs; more compute units first). NULL or "": the default device. NOT_FOUND: nothing matches; the reason lists what there
- * is. UNSUPPORTED: what matches cannot be used; the reason says why. DEVICE: an index, but the driver of an earlier platform did not tell
- * its devices, so that it may be another's. */
+ * is. UNSUPPORTED: what matches cannot be used; the reason says why. DEVICE: the selector is an index, and an earlier platform's driver did
+ * not list its devices, so the index may be that of another device. */
 CLF_API CLF_NODISCARD clf_status clf_device_list_select(const clf_device_list *list, const char *selector, size_t *out_index);
 
 #ifdef __cplusplus

@@ -25,14 +25,14 @@ extern "C" {
  *   label must be in an operand, and none may repeat; "..." axes that the output leaves out are summed.
  * - A sum over a label of size 0 is 0; an output with an axis of size 0 is empty.
  *
- * Every refusal's reason (clf_last_error) begins with one of these codes. An operand that is NULL or foreign is refused first, a number of
- * operands or axes beyond the limits where it is counted, and the rest in this order:
+ * Every refusal's reason (clf_last_error) begins with one of these codes. NULL and foreign operands are found first. The limits on operands
+ * and axes are checked where these are counted. The other checks run in this order:
  *   E_CHAR, E_ELLIPSIS_SYNTAX, E_ARROW   from left to right, the equation is not of the form above
  *   E_OPERAND_COUNT                      terms and operands differ in number, or there is no operand
  *   E_RANK                               a term does not fit its operand's rank
  *   E_OUTPUT_UNKNOWN, E_OUTPUT_REPEAT    from left to right, the output label is in no operand, or is there twice
  *   E_DIAGONAL, E_SIZE, E_ELLIPSIS_BROADCAST    operand by operand, sizes do not agree
- *   E_LIMIT, E_OVERFLOW                  more than 16 operands or axes, a memory limit that is none, an element count that does not fit
+ *   E_LIMIT, E_OVERFLOW                  more than 16 operands or axes, an invalid memory limit, an element count that does not fit
  *   E_ARGUMENT                           a NULL pointer, a foreign tensor, an element type, an output of another shape
  *
  * Numerics: operands and output are f32, f16 or bf16 in any mix; intermediates, products and sums are f32, and the output is rounded once.
@@ -64,9 +64,9 @@ CLF_API CLF_NODISCARD clf_status clf_einsum_output_shape(const char *equation, i
  * opt_einsum counts it: the product of the sizes of its labels, times 2 where something is summed. */
 typedef struct clf_einsum_plan clf_einsum_plan;
 
-/* memory_limit: largest number of elements of any intermediate or copy (the output is exempt), or one of the names above. Where no pair of
- * terms keeps it, all that are left are multiplied in one nest of loops without any intermediate. E_LIMIT: 0, or below
- * CLF_EINSUM_MAX_INPUT. */
+/* memory_limit: largest number of elements of any intermediate or copy (the output is exempt), or one of the names above. If every pair of
+ * terms would exceed it, one nest of loops multiplies all terms that are left without an intermediate. E_LIMIT: 0, or below
+ * CLF_EINSUM_MAX_INPUT. *out: the caller destroys it. */
 CLF_API CLF_NODISCARD clf_status clf_einsum_plan_create(const char *equation, int count, const int *rank, const int64_t *const *dim,
                                                         int64_t memory_limit, clf_einsum_plan **out);
 CLF_API void clf_einsum_plan_destroy(clf_einsum_plan *plan);
@@ -83,8 +83,8 @@ CLF_API double clf_einsum_plan_largest(const clf_einsum_plan *plan);
 CLF_API CLF_NODISCARD clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands,
                                                      int count, clf_tensor *out);
 
-/* The plan as text: operands, path, cost, and for each step its terms, its cost, the size of its result and what runs it. context: names
- * the matrix engines of that device; NULL: only "gemm". Operands are taken as dense f32. text: capacity bytes, always terminated when
+/* The plan as text: operands, path, cost, and for each step its terms, its cost, the size of its result and what runs it. Operands count as
+ * dense f32. context: the text names the matrix engines of its device; NULL: only "gemm". text: capacity bytes, always terminated when
  * capacity > 0; *length: the whole text's length, which may be more. text may be NULL when capacity is 0. */
 CLF_API CLF_NODISCARD clf_status clf_einsum_plan_print(clf_context *context, const clf_einsum_plan *plan, char *text, size_t capacity,
                                                        size_t *length);

@@ -29,27 +29,28 @@ typedef struct clf_sequence clf_sequence;
  * search is over. early_stopping says when that is. Both settings are those of the model's files, 1 and false where they have none. */
 typedef struct clf_generate_params {
     size_t size;          /* sizeof(clf_generate_params) */
-    size_t max_tokens;    /* longest text */
+    size_t max_tokens;    /* longest text; at least 1 */
     float temperature;    /* at least 0 */
     size_t top_k;         /* 0: all */
     float top_p;          /* 0 to 1; 1: all; 0: the most probable alone, as temperature 0 */
     float min_p;          /* 0 to 1; 0: all */
     float repeat_penalty; /* above 0; 1: none; 0: as the model's files say (repetition_penalty), in beam searches too */
     uint64_t seed;
-    const clf_text *stops; /* [stop_count]: a text ends before the first of these */
+    const clf_text *stops; /* [stop_count], none empty: a text ends before the first of these */
     size_t stop_count;
     int no_special_tokens; /* nonzero: a prompt gets no special tokens around it */
     int ignore_special;    /* nonzero: control tokens written in a prompt are text like any other */
-    size_t batch;          /* prompts that run together; 0 = suited to the device */
-    size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the
-                              number of texts; NULL = not wanted */
-    size_t beams;          /* of encoder-decoders, 1 to 64: above 1 a beam search, below; 0: as many as the model's files say (num_beams) */
+    size_t batch;          /* prompts that run together; 0 = 16 */
+    size_t *failed_text;   /* receives the index of the prompt or text that a call failed at (the message then leaves the index out); else
+                              the number of texts; NULL = not wanted */
+    size_t beams;          /* 1 to 64; above 1: a beam search, for encoder-decoders only. 0: as many as an encoder-decoder's files say
+                              (num_beams), and 1 beside a temperature or a penalty */
     /* A sequence of the session, for one prompt: tokens at the prompt's beginning that the sequence already has are not computed again.
      * Afterwards it has the prompt and its text except the last token. A call that fails after its parameters were taken leaves it empty.
      * NULL: none. */
     clf_sequence *sequence;
-    /* Called now and then. clf_session_logits counts texts, clf_session_perplexity tokens; clf_session_generate reports its steps instead.
-     * NULL: not wanted. */
+    /* Called now and then. clf_session_logits counts texts, clf_session_perplexity counts tokens; clf_session_generate reports its steps to
+     * on_token instead. NULL: not wanted. */
     clf_progress progress;
     void *progress_user;
     /* For clf_session_generate. Nonzero: a prompt that is refused (no tokens, more than the positions, an expression of the tokenizer that
@@ -66,16 +67,17 @@ typedef struct clf_generate_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
-/* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller; with skip_refused a prompt that
- * is refused. A refused prompt gets only this call, and clf_last_error has the reason during it. */
+/* Why a text ends. STOP: a token that ends texts, or a stop text. LENGTH: max_tokens or the model's positions. CALLER: the callback or
+ * clf_request_cancel. REFUSED: with skip_refused a prompt that is refused, or a request that failed by itself (chat.h). A refused prompt
+ * gets only this call, and clf_last_error has the reason during it. */
 typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER, CLF_FINISH_REFUSED } clf_finish;
 
 /* A step of one text. */
 typedef struct clf_generated {
     size_t prompt;     /* index of its prompt */
-    int32_t token;     /* that was chosen; -1: none, the text is at its end */
+    int32_t token;     /* the chosen token; -1: none, the text is at its end */
     clf_text text;     /* what is certain by now and was not given out before: whole characters of UTF-8, without NUL; may be empty */
-    clf_finish finish; /* other than NONE with token -1 alone: the last call for this prompt */
+    clf_finish finish; /* NONE while the text goes on. Else token is -1, and this is the last call for this prompt */
 } clf_generated;
 
 /* Called for every token, and once for each prompt's end. Nonzero: the text of this prompt ends here. */
@@ -86,24 +88,25 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * that ends texts is neither reported nor part of the text, and neither is anything after a stop text. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty. INVALID_ARGUMENT also: a
  * sequence with several prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED:
- * a model that does not generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not
- * finite (the prompt named). Unlike embeddings they are not computed again on the portable engines, because the session's cache already
- * holds what other engines computed of the text. OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the
- * device. This is reported before any work on it, with the number of tokens that have room. Prompts that have no room beside others wait
- * for them. */
+ * a model that does not generate text, several beams of a model without an encoder, a sequence of a model that has one, a num_beams above
+ * 64. FORMAT: logits that are not finite (the prompt named). Unlike embeddings they are not computed again on the portable engines, because
+ * the session's cache already holds what other engines computed of the text. OUT_OF_MEMORY: the device has no room for the keys and values
+ * of a prompt and of max_tokens behind it. This is reported before any work on the prompt, with the number of tokens that have room.
+ * Prompts that have no room beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count,
                                                       const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
-/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary); of an encoder-decoder: of the first token of what it
- * makes of the text. params: special tokens, failed_text and progress alone count. Statuses as clf_session_generate. */
+/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary). Of an encoder-decoder they are those of the first
+ * token that it writes for the text. Of params only special tokens, failed_text, long_texts and progress count. Statuses as
+ * clf_session_generate; CANCELLED: by progress. */
 CLF_API CLF_NODISCARD clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count,
                                                     const clf_generate_params *params, float *out);
 
-/* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the
- * first token of a window is only read. Beside the text itself memory is that of a window where the tokenizer cuts between words (bytes
- * of BPE), and of all its tokens elsewhere. Sums in double. *out_tokens: how many were predicted; may be NULL. params: as
- * clf_session_logits. Statuses as clf_session_generate, UNSUPPORTED for an encoder-decoder too; INVALID_ARGUMENT: a window below 2 or
- * above the model's positions, a text of fewer than two tokens. */
+/* Perplexity of a text: exp of the mean of -log p(token | those before it in its window). The text's tokens are cut into windows of
+ * `window` tokens, one after another; the first token of a window is only read. Sums in double. If the tokenizer cuts between words
+ * (byte-level BPE), memory beside the text is that of one window, else that of all tokens. *out_tokens: how many were predicted; may be
+ * NULL. params as clf_session_logits. Statuses as clf_session_logits; UNSUPPORTED also: an encoder-decoder. INVALID_ARGUMENT also: a window
+ * below 2 or above the model's positions, a text of fewer than two tokens. */
 CLF_API CLF_NODISCARD clf_status clf_session_perplexity(clf_session *session, const clf_text *text, size_t window,
                                                         const clf_generate_params *params, double *out, size_t *out_tokens);
 
@@ -116,13 +119,14 @@ CLF_API CLF_NODISCARD clf_status clf_sequence_create(clf_session *session, clf_s
  * INVALID_ARGUMENT: a NULL. */
 CLF_API CLF_NODISCARD clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out);
 
-/* Forgets all tokens but the first `length`: as if the others had never been given. INVALID_ARGUMENT: NULL, or it has fewer. */
+/* Forgets all tokens but the first `length`: as if the others had never been given. INVALID_ARGUMENT: a NULL, fewer than `length`
+ * tokens. */
 CLF_API CLF_NODISCARD clf_status clf_sequence_keep(clf_sequence *sequence, size_t length);
 
 /* Tokens so far; 0 for NULL. */
 CLF_API size_t clf_sequence_length(const clf_sequence *sequence);
 
-/* Its part of the cache serves other sequences. NULL is a no-op. */
+/* Gives its part of the cache back to the session, for other sequences. NULL is a no-op. */
 CLF_API void clf_sequence_destroy(clf_sequence *sequence);
 
 /* Gives an encoder-decoder's sequence its source text. Call it once, before any token; the tokens then begin with those of
@@ -138,12 +142,12 @@ typedef struct clf_sequence_tokens {
 } clf_sequence_tokens;
 
 /* Gives tokens to `count` sequences of the session, each of them once: prompts, single steps, or some of both, which run together. logits,
- * in the host's memory, are of the token that would come next, V = clf_model_info.vocabulary. With is_all 0 they are [count, V], behind
- * each sequence's last token, else [tokens, V], behind each token given. They have the order of the inputs. Synchronous. INVALID_ARGUMENT
- * names the input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source
- * where one is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
- * failure every sequence has the tokens that it had before; after DEVICE_LOST it has none (clf_context_params.recovers: once the session is
- * used again, else for ever). */
+ * in the host's memory, belong to the token that would come next; V = clf_model_info.vocabulary. With is_all 0 they are [count, V]: one row
+ * behind each sequence's last token. Else they are [tokens, V]: one row behind each token given, in the order of the inputs. Synchronous.
+ * INVALID_ARGUMENT names the input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than
+ * positions, no source where one is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens
+ * have no room. On failure every sequence has the tokens that it had before; after DEVICE_LOST it has none (clf_context_params.recovers:
+ * once the session is used again, else for ever). */
 CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_tokens *inputs, size_t count,
                                                            int is_all, float *logits);
 
@@ -153,8 +157,8 @@ CLF_API CLF_NODISCARD clf_status clf_session_run_sequences(clf_session *session,
 CLF_API CLF_NODISCARD clf_status clf_model_choose_token(const clf_model *model, const clf_generate_params *params, float *logits,
                                                         const int32_t *tokens, size_t count, size_t step, int32_t *out);
 
-/* Tokens that end texts, as the model's files say, and, of an encoder-decoder, those that texts begin with; *count 0 and NULL where there
- * are none, or for NULL. Borrowed from the model. */
+/* Tokens that end texts, and tokens that an encoder-decoder's texts begin with, as the model's files say. If there are none, or model is
+ * NULL: *count 0, and NULL is returned. count may be NULL. Borrowed from the model. */
 CLF_API const int32_t *clf_model_end_tokens(const clf_model *model, size_t *count);
 CLF_API const int32_t *clf_model_start_tokens(const clf_model *model, size_t *count);
 

@@ -25,7 +25,8 @@ CLF_API CLF_NODISCARD clf_status clf_gemm_params_default(clf_gemm_params *out, s
  * a [..., M, K], b [..., K, N], c [..., M, N]: f32, f16 or bf16 each, any strides. There are at most 4 leading (batch) dimensions; those
  * of a and b are 1 or c's. K = 0 sums nothing. c must overlap no input. Sums in f32; the error of sum_k is that of the context's
  * precision (clf_precision). Enqueued. params NULL = defaults.
- * INVALID_ARGUMENT: ranks, shapes or dtypes. UNSUPPORTED: no engine for this case (a forced one). */
+ * INVALID_ARGUMENT: ranks, shapes or dtypes. UNSUPPORTED: a size or a number of batches near 2^31 or above, or a forced engine that cannot
+ * run this case. */
 CLF_API CLF_NODISCARD clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor *b, const clf_gemm_params *params,
                                           clf_tensor *c);
 
@@ -33,7 +34,8 @@ CLF_API CLF_NODISCARD clf_status clf_gemm(clf_context *context, const clf_tensor
 typedef struct clf_linear clf_linear;
 
 /* weight [N, K] (torch.nn.Linear's layout), bias [N] or NULL: f32, f16 or bf16, any strides. The weight keeps its storage type. Both are
- * copied: they may be changed and destroyed afterwards. *out: the caller destroys it. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE"). */
+ * copied: they may be changed and destroyed afterwards. *out: the caller destroys it. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE"). UNSUPPORTED:
+ * N of 2^31 and more. */
 CLF_API CLF_NODISCARD clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias,
                                                    clf_linear **out);
 CLF_API void clf_linear_destroy(clf_linear *linear);

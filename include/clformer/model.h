@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct clf_model clf_model;
 
-/* Storage type of numbers on the device. Arithmetic is f32 in both cases. */
+/* Storage type of numbers on the device. Arithmetic is f32 with each of them. */
 typedef enum clf_storage {
     CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them, keys and values as f32 */
     CLF_STORAGE_F16,
@@ -40,10 +40,10 @@ typedef struct clf_model_info {
     int64_t parameters;        /* number of weights */
     uint64_t file_bytes;       /* of the checkpoint */
     const char *linear_engine; /* GEMM engine of the projections */
-    int64_t embedding_width;   /* E: features of an embedding: C, or as poolings side by side, dense layers, truncate_dim leave it */
-    int64_t poolings;          /* how many are put side by side; `pooling` is the first; 0: modules.json has no Pooling module */
+    int64_t embedding_width;   /* E: features of an embedding: C, unless several poolings, dense layers or truncate_dim change it */
+    int64_t poolings;          /* number of poolings side by side; `pooling` is the first; 0: modules.json has no Pooling module */
     int64_t layers_after;      /* dense layers and layer norms after the pooling */
-    clf_storage weights;       /* as it was opened */
+    clf_storage weights;       /* clf_model_params.weights of clf_model_open */
 } clf_model_info;
 
 typedef struct clf_model_params {
@@ -69,15 +69,14 @@ CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out,
  * encoder-decoder (generate.h). Of a directory it reads config.json, model.safetensors (f32, f16 or bf16; or the shards of
  * model.safetensors.index.json), and what clf_tokenizer_open reads. Where they are present it reads modules.json (Transformer, Pooling,
  * Dense, LayerNorm, Normalize) with the folders that it names, sentence_bert_config.json and config_sentence_transformers.json. A LoRA
- * adapter (adapter_config.json, adapter_model.safetensors)
- * is merged into the weights as peft's merge_and_unload does; a directory of an adapter alone names the model's in
- * base_model_name_or_path, which has the files that it lacks. On devices that share the host's memory, weights are used where the file
- * is mapped; the directory must not change while the model lives. params NULL: the defaults. The model keeps the context alive. *out:
- * the caller destroys it; sessions that are left keep it until they are destroyed too. NOT_FOUND: a file is missing. FORMAT: a file is
- * broken or a weight has another shape (named). UNSUPPORTED: another architecture, a module that is not supported, an adapter of another
- * kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named).
- * INVALID_ARGUMENT: a NULL but params, a storage that is not one of the enumerators. UNSUPPORTED also for a weight that f16 has no
- * finite number for (tensor and weight named). */
+ * adapter (adapter_config.json, adapter_model.safetensors) is merged into the weights as peft's merge_and_unload does. If a directory has
+ * only an adapter, base_model_name_or_path names the directory of its model, which has the other files. On devices that share the host's
+ * memory, weights are used where the file is mapped; the directory must not change while the model lives. params NULL: the defaults. The
+ * model keeps the context alive. *out: the caller destroys it; sessions keep it until they are destroyed too. NOT_FOUND: a file is missing.
+ * FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, a module that is not supported, an
+ * adapter of another kind or with a tensor that the model has no place for (named). OUT_OF_MEMORY: the weights do not fit the device (both
+ * sizes named). INVALID_ARGUMENT: a NULL but params, a storage that is not one of the enumerators. UNSUPPORTED also for a weight that f16
+ * has no finite number for (tensor and weight named). */
 CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *path, const clf_model_params *params, clf_model **out);
 CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 
@@ -100,7 +99,7 @@ typedef struct clf_memory_plan {
     uint64_t half_cache_bytes; /* the same if they were f16 */
     uint64_t device_bytes;     /* the device's memory; 0: the driver does not say */
     int64_t layers;            /* of the decoder */
-    int64_t positions;         /* of a decoder without sources; 0: there is none, and nothing is known of the next three */
+    int64_t positions;         /* of a decoder without sources; 0: there is none, and the next three members say nothing */
     uint64_t room;             /* tokens of all texts together whose keys and values fit beside weights and scratch */
     uint64_t half_room;        /* the same if keys and values were f16 */
     int64_t context;           /* of a single text: room, at most `positions` */
@@ -115,9 +114,9 @@ CLF_API CLF_NODISCARD clf_status clf_memory_plan_read(clf_context *context, cons
 /* The plan that the model was opened with; borrowed; NULL for NULL. Calls that run another number of texts together count their own. */
 CLF_API const clf_memory_plan *clf_model_get_memory_plan(const clf_model *model);
 
-/* Prompts of config_sentence_transformers.json: how many there are, the name of prompt `index` (NULL outside), and the text of a name
- * (NULL: none such). The default is the one that embeddings, or a cross-encoder's queries, use where none is asked for (NULL: none).
- * Borrowed from the model; 0 and NULL for a NULL model. */
+/* Prompts of config_sentence_transformers.json: their number, the name of prompt `index` (NULL if it is out of range), and the text of a
+ * named prompt (NULL: unknown name). Embeddings, or a cross-encoder's queries, use the default prompt unless another is asked for (NULL:
+ * none). Borrowed from the model; 0 and NULL for a NULL model. */
 CLF_API size_t clf_model_prompt_count(const clf_model *model);
 CLF_API const char *clf_model_prompt_name(const clf_model *model, size_t index);
 CLF_API const char *clf_model_prompt(const clf_model *model, const char *name);
@@ -152,15 +151,15 @@ typedef struct clf_embed_params {
     size_t size;           /* sizeof(clf_embed_params) */
     int pooling;           /* a clf_pooling, or CLF_AS_MODEL */
     int normalize;         /* 0, 1, or CLF_AS_MODEL */
-    size_t max_tokens;     /* truncate to so many tokens, special ones included; 0 = as the model */
+    size_t max_tokens;     /* longer texts are cut to so many tokens, special ones included; 0 = as the model */
     size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;
     size_t dimensions;        /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
     const char *prompt_name;  /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
     const char *prompt;       /* goes before every text; NULL = by prompt_name, "" = none */
-    size_t *failed_text;      /* receives the index of a text whose embedding is corrupt, or that the tokenizer refuses, and the message is
-                                without it; else the number of texts; NULL = not wanted */
+    size_t *failed_text;      /* receives the index of a text whose embedding is corrupt or that the tokenizer refuses (the message then
+                                leaves the index out); else the number of texts; NULL = not wanted */
     const clf_tokens *tokens; /* [count]: token ids in place of the texts, which are not read then, and no prompt goes before them; NULL =
                                  texts */
 } clf_embed_params;
@@ -173,7 +172,7 @@ enum { CLF_AS_MODEL = -1 };
 CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out, size_t size); /* clformer.h: options */
 
 /* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or that of another pooling.
- * INVALID_ARGUMENT: a NULL but params; params as clf_session_embed. */
+ * INVALID_ARGUMENT: a NULL but params; params as clf_session_embed. UNSUPPORTED as clf_session_embed. */
 CLF_API CLF_NODISCARD clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out);
 
 /* Counters of one call. */
@@ -194,9 +193,9 @@ typedef struct clf_embed_stats {
  * sentence-transformers does: the others are normalised again only where `normalize` is 1. INVALID_ARGUMENT: a NULL, max_tokens above
  * max_positions or too small for the special tokens, more dimensions than there are. INVALID_ARGUMENT also: a prompt_name that the model
  * does not have (those that it has are named), or one beside prompt, or a prompt beside tokens. INVALID_ARGUMENT also: tokens outside the
- * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: modules.json has
- * no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
- * portable engines (which the context's log reports); the text is named. No such vector is ever given. */
+ * vocabulary or its types, or more than max_tokens (else max_positions) of one text. CANCELLED: by progress. UNSUPPORTED: a model without
+ * encoder, or modules.json has no Pooling and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch
+ * is computed again on the portable engines (which the context's log reports); the text is named. No such vector is ever given. */
 CLF_API CLF_NODISCARD clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count,
                                                    const clf_embed_params *params, float *out, clf_embed_stats *stats);
 
@@ -206,7 +205,8 @@ CLF_API CLF_NODISCARD clf_status clf_session_embed(clf_session *session, const c
 CLF_API CLF_NODISCARD clf_status clf_session_encode(clf_session *session, const clf_tokens *sequences, size_t count, clf_tensor **out);
 
 /* Attention weights of one layer for a sequence of L token ids: [H, L, L] float32 on the session's device, query by key; rows sum to 1.
- * Enqueued. *out: the caller destroys it. INVALID_ARGUMENT: a layer outside the model, an empty sequence, ids and length as above. */
+ * Enqueued. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, a layer outside the model, an empty sequence, ids and length as above.
+ * UNSUPPORTED: a model without encoder. */
 CLF_API CLF_NODISCARD clf_status clf_session_attention(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out);
 
 #ifdef __cplusplus

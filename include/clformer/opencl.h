@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/* A context on the caller's OpenCL context and in-order queue; both are retained. params->device is ignored.
- * INVALID_ARGUMENT: the queue is out of order, or not of that context. UNSUPPORTED: the device cannot be used. */
+/* A context on the caller's OpenCL context and in-order queue; both are retained. params->device and recovers are ignored, and profile if
+ * the queue was created without CL_QUEUE_PROFILING_ENABLE. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, the queue is out of
+ * order or belongs to another context, params as clf_context_create. UNSUPPORTED: the device cannot be used. */
 CLF_API CLF_NODISCARD clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_context opencl_context,
                                                                 cl_command_queue queue, clf_context **out);
 

@@ -46,7 +46,8 @@ CLF_API CLF_NODISCARD clf_status clf_pronouncer_check(const clf_pronouncer *pron
 
 /* Pronunciations of `count` words. Words are sorted by length, decoded in batches with cached keys and values, and leave their batch when
  * they are done. params NULL = defaults. Synchronous. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, a beam out of range, a word
- * that clf_pronouncer_check refuses. FORMAT: a probability is not finite, as with weights that are not; it is not computed again. */
+ * that clf_pronouncer_check refuses. CANCELLED: by progress. FORMAT: a probability is not finite (as with weights that are not finite); it
+ * is not computed again. */
 CLF_API CLF_NODISCARD clf_status clf_pronounce(clf_pronouncer *pronouncer, const clf_text *words, size_t count,
                                                const clf_pronounce_params *params, clf_pronunciations **out);
 

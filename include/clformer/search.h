@@ -36,7 +36,8 @@ CLF_API CLF_NODISCARD clf_status clf_search_params_default(clf_search_params *ou
 
 /* The k best rows for each query, at once. queries [Q,C], rows [N,C]: f32, f16 or bf16, any strides, 1 <= C, 1 <= k <= N < 2^31. scores f32
  * and indices i32, [Q,k], without gaps. params NULL: the defaults. Q = 0: nothing to do. Device memory as clf_search_create and
- * clf_search_add. Enqueued. INVALID_ARGUMENT: NULL or a foreign tensor, shapes, dtypes, k or params that do not fit. OUT_OF_MEMORY. */
+ * clf_search_add. Enqueued. INVALID_ARGUMENT: NULL or a foreign tensor, shapes, dtypes, k or params that do not fit. UNSUPPORTED: N of 2^31
+ * and more. OUT_OF_MEMORY. */
 CLF_API CLF_NODISCARD clf_status clf_search_rows(clf_context *context, const clf_tensor *queries, const clf_tensor *rows, int64_t k,
                                                  const clf_search_params *params, clf_tensor *scores, clf_tensor *indices);
 

@@ -43,7 +43,7 @@ CLF_API CLF_NODISCARD clf_status clf_softmax_params_default(clf_softmax_params *
  * Learning, 11.3 (valid lengths). */
 CLF_API CLF_NODISCARD clf_status clf_softmax(clf_context *context, const clf_tensor *x, const clf_softmax_params *params, clf_tensor *y);
 
-/* The softmax of valid lengths: x [B,T,K], last axis, lengths i32 [B] or [B,T] (NULL: plain softmax). Otherwise as clf_softmax. */
+/* Softmax over valid lengths: x [B,T,K], along the last axis; lengths i32 [B] or [B,T] (NULL: plain softmax). Otherwise as clf_softmax. */
 CLF_API CLF_NODISCARD clf_status clf_masked_softmax(clf_context *context, const clf_tensor *x, const clf_tensor *lengths,
                                                     clf_empty_rows empty_rows, clf_tensor *y);
 

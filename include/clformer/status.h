@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* id, text: one row per status, told apart by what a caller can do about it. */
+/* id, text: one row per status. Statuses differ in what a caller can do about them. */
 #define CLF_STATUS_MAP(X)                                                           \
     X(OK, "ok")                                                                     \
     X(INVALID_ARGUMENT, "invalid argument")   /* fix the call */                    \
@@ -46,8 +46,8 @@ typedef enum clf_status {
         CLF_STATUS_COUNT
 } clf_status;
 
-/* Called now and then by functions that take long, with how much is done of how much. Nonzero: the function ends with CLF_CANCELLED, and
- * what it would have filled holds no results; at the end of all work nothing is left to cancel. */
+/* Called now and then by functions that take long, with how much is done of how much. If it returns nonzero, the function ends with
+ * CLF_CANCELLED, and its outputs hold no results. With done == total the return value is ignored. */
 typedef int (*clf_progress)(void *user, size_t done, size_t total);
 
 /* The status as short text, for example "invalid argument". Never NULL; static storage. */

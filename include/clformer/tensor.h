@@ -38,7 +38,7 @@ typedef struct clf_tensor clf_tensor;
  * INVALID_ARGUMENT: rank outside 0..16, a negative dimension, a product that does not fit. OUT_OF_MEMORY. *out: the caller destroys it. */
 CLF_API CLF_NODISCARD clf_status clf_tensor_create(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, clf_tensor **out);
 
-/* The same, filled from host data in C order, elements of `dtype` (f16 and bf16 as their 16 bits). Synchronous. */
+/* clf_tensor_create, filled from host data in C order with elements of `dtype` (f16 and bf16 as their 16 bits). Synchronous. */
 CLF_API CLF_NODISCARD clf_status clf_tensor_create_from(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim,
                                                         const void *data, clf_tensor **out);
 
@@ -47,8 +47,8 @@ CLF_API CLF_NODISCARD clf_status clf_tensor_create_from(clf_context *context, cl
 CLF_API CLF_NODISCARD clf_status clf_tensor_view(const clf_tensor *base, int rank, const int64_t *dim, const int64_t *stride,
                                                  int64_t offset, clf_tensor **out);
 
-/* Common views: axes in the order axis[0..rank); elements start, start+step, ... (count of them) along an axis; the same elements in
- * another shape (INVALID_ARGUMENT where strides do not allow it without a copy). */
+/* Common views. permute: axes in the order axis[0..rank). slice: `count` elements start, start+step, ... along an axis, step >= 1. reshape:
+ * the same elements in another shape; INVALID_ARGUMENT where strides do not allow it without a copy. */
 CLF_API CLF_NODISCARD clf_status clf_tensor_permute(const clf_tensor *base, const int *axis, clf_tensor **out);
 CLF_API CLF_NODISCARD clf_status clf_tensor_slice(const clf_tensor *base, int axis, int64_t start, int64_t count, int64_t step,
                                                   clf_tensor **out);

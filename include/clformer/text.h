@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text, and token ids in its place, as the functions take them. */
+/* How the library's functions take texts, or token ids in their place. */
 #ifndef CLFORMER_TEXT_H
 #define CLFORMER_TEXT_H
 

@@ -72,8 +72,8 @@ typedef struct clf_vocabulary_spec {
     }
 CLF_API CLF_NODISCARD clf_status clf_vocabulary_spec_default(clf_vocabulary_spec *out, size_t size); /* clformer.h: options */
 
-/* Opens such a tokenizer. `name` is used in messages. UNSUPPORTED: another model or pre, with the known ones. FORMAT: an id, token or merge
- * that does not fit the rest. */
+/* Makes a tokenizer of a vocabulary. `name` is used in messages. UNSUPPORTED: another model or pre; the message lists the known ones.
+ * FORMAT: an id, token or merge that does not fit the rest. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_vocabulary(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer **out);
 
 /* Unit of the offsets of tokens: characters (code points, as Python's `tokenizers`; an ill-formed part of the text is one) or bytes. */
@@ -116,9 +116,9 @@ CLF_API void clf_encoding_destroy(clf_encoding *encoding); /* NULL is a no-op */
 
 /* Encodes a text, or with `pair` (NULL: none) the two together. Each ill-formed part of UTF-8 (maximal subpart, Unicode 3.9) counts as
  * U+FFFD. With max_tokens a single text loses its end, a pair the end of its longer part (their beginnings where the model's files have
- * truncation_side "left"). params NULL: the defaults. INVALID_ARGUMENT: a NULL; max_tokens leaves no room for the special tokens.
- * UNSUPPORTED: a text of 4 GiB; a regular expression of the file takes too long on it; it holds a special token that
- * tokenizer_config.json names and the vocabulary lacks. */
+ * truncation_side "left"). params NULL: the defaults. INVALID_ARGUMENT: a NULL, an unknown unit of offsets, a max_tokens that leaves no
+ * room for the special tokens. UNSUPPORTED: a text of 4 GiB or more, a regular expression of the file that takes too long on the text, or a
+ * special token in the text that tokenizer_config.json names and the vocabulary lacks. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair,
                                                       const clf_encode_params *params, clf_encoding *out);
 
@@ -128,13 +128,13 @@ CLF_API size_t clf_tokenizer_vocabulary_size(const clf_tokenizer *tokenizer);
 /* Text of an id as the vocabulary has it, NULL where there is none. Borrowed. */
 CLF_API const char *clf_tokenizer_token(const clf_tokenizer *tokenizer, int32_t id);
 
-/* Id of such a text, -1 when absent. */
+/* Id of the token with this text, -1 if there is none. */
 CLF_API int32_t clf_tokenizer_id(const clf_tokenizer *tokenizer, const char *token);
 
 /* Nonzero: a special token, which decoding may leave out. */
 CLF_API int clf_tokenizer_is_special(const clf_tokenizer *tokenizer, int32_t id);
 
-/* Special tokens that are added around a text (pair 0) or a pair. */
+/* Number of special tokens that are added around a text (pair 0) or a pair of texts. */
 CLF_API size_t clf_tokenizer_added_count(const clf_tokenizer *tokenizer, int pair);
 
 typedef enum clf_token_role {

@@ -159,23 +159,22 @@ typedef struct clf_transformer_params {
 #define CLF_TRANSFORMER_PARAMS_INIT {.size = sizeof(clf_transformer_params)}
 CLF_API CLF_NODISCARD clf_status clf_transformer_params_default(clf_transformer_params *out, size_t size); /* clformer.h: options */
 
-/* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. params NULL: the defaults. INVALID_ARGUMENT also for a
- * probability outside [0,1), and for an output that names no layer of a stack that runs or what another one names, the wrong shape
- * ("E_SHAPE: ...") or dtype. */
+/* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. params NULL: the defaults. INVALID_ARGUMENT also: a probability
+ * outside [0,1). INVALID_ARGUMENT also for outputs of a stack that does not run or of a layer that it does not have, for two outputs of one
+ * value, and for the wrong shape ("E_SHAPE: ...") or dtype. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
                                                         const clf_attention_masks *masks, const clf_transformer_params *params,
                                                         clf_tensor *memory);
 
 /* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the
- * targets' own (a decoder usually wants is_causal there). params as above. Layers without source attention are an encoder's: a network
- * without decoder refuses. */
+ * targets' own (a decoder usually wants is_causal there). params as above. INVALID_ARGUMENT also: the network has no decoder. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
                                                         const clf_attention_masks *source_masks, const clf_tensor *target,
                                                         const clf_attention_masks *target_masks, const clf_transformer_params *params,
                                                         clf_tensor *features);
 
-/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1
- * there. */
+/* encode, then decode: features [N,T,C]. The encoder and the attention to the memory get the same source_masks. Unless S = T, a mask must
+ * therefore have size 1 along its queries. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
                                                          const clf_tensor *target, const clf_attention_masks *source_masks,
                                                          const clf_attention_masks *target_masks, const clf_transformer_params *params,
