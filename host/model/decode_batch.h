@@ -8,9 +8,9 @@
 #include "model/packing.h"
 
 enum {
-    CLFI_PASS_TOKENS = 256,   /* of prompts in one pass */
-    CLFI_LOGIT_TOKENS = 64,   /* of one pass whose logits are all wanted */
-    CLFI_BATCH_SEQUENCES = 16 /* that run together */
+    CLFI_PASS_TOKENS = 256,   /* tokens of one pass, unless the caller says otherwise */
+    CLFI_LOGIT_TOKENS = 64,   /* tokens of one pass that gives logits after each */
+    CLFI_BATCH_SEQUENCES = 16 /* sequences that run together, unless the caller says otherwise */
 };
 
 typedef struct clf_decode_batch clf_decode_batch;

@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/* When a beam search with as many finished hypotheses as its width ends, by early_stopping. false: when the best open one is no better than
- * the last finished one. true: at once. "never": when it would be no better even at the greatest length. */
+/* When a source that has `width` finished hypotheses is done, by early_stopping. false: when its best open one is no better than the worst
+ * finished one. true: at once. "never": when it would be no better even at the greatest length. */
 typedef enum clf_beam_stop { CLF_BEAM_STOP_BEATEN, CLF_BEAM_STOP_FULL, CLF_BEAM_STOP_NEVER } clf_beam_stop;
 
 typedef struct clf_generation_config {

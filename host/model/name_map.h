@@ -90,8 +90,8 @@ typedef struct clf_name_map {
     const char *const *prefixes;
     const clf_weight_name *encoder, *decoder; /* with the embedding of each */
     const clf_weight_name *head;
-    /* How names end whose float16 weights transformers widens to float32, so that an adapter's changes are not rounded to float16. NULL:
-     * there are none. */
+    /* The end of the names of weights that transformers widens from float16 to float32; an adapter's changes to them are not rounded to
+     * float16. NULL: there are none. */
     const char *wide_names;
 } clf_name_map;
 

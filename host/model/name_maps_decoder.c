@@ -14,7 +14,7 @@
 
 static const clf_weight_name llama[] = {LAYER, CLFI_WEIGHT(FFN_NORM, "layers.%d.post_attention_layernorm"), CLFI_WEIGHTS_END};
 
-/* With norms before and after each block. */
+/* Gemma 2 and 3 have norms before and after each block. */
 static const clf_weight_name gemma2[] = {LAYER, CLFI_WEIGHT(ATTENTION_POST_NORM, "layers.%d.post_attention_layernorm"),
                                          CLFI_WEIGHT(FFN_NORM, "layers.%d.pre_feedforward_layernorm"),
                                          CLFI_WEIGHT(FFN_POST_NORM, "layers.%d.post_feedforward_layernorm"), CLFI_WEIGHTS_END};

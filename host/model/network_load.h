@@ -7,9 +7,10 @@
 #include "model/weight_source.h"
 #include "nn/network.h"
 
-/* Loads a network of this configuration. Matrices of linear layers are packed, and the source may release the memory they came from;
- * tables, norms and biases are used as they are stored. A missing bias counts as 0; every other weight must be there. The caller releases
- * *out with clfi_network_destroy. Statuses of the source; INVALID_ARGUMENT also for a generator with two biases. */
+/* Loads a network of this configuration. Matrices of linear layers are packed, and the source may release the memory they came from.
+ * Tables, norms and biases are used as they are stored, except gains that need another scale or offset. A missing bias counts as 0; every
+ * other weight must be there. The caller releases *out with clfi_network_destroy. Statuses of the source; INVALID_ARGUMENT also for a
+ * generator with two biases. */
 clf_status clfi_network_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
                              const clf_weight_source *source, clf_network **out);
 

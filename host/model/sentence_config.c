@@ -13,7 +13,7 @@
 #include "model/sentence_settings.h"
 #include "model/transformer_settings.h"
 
-/* In the order in which several are concatenated if each has a key of its own. */
+/* Ordered as several are concatenated if each has a key of its own. */
 static const struct {
     const char *key, *name; /* key: in older files; name: in pooling_mode */
     clf_pooling pooling;

@@ -26,7 +26,7 @@ typedef struct clf_bias_rule {
 #define CLFI_ROLES_FFN (CLFI_ROLE(FFN_IN) | CLFI_ROLE(FFN_GATE) | CLFI_ROLE(FFN_OUT))
 
 extern const clf_bias_rule clfi_biases_everywhere[];   /* except the generator */
-extern const clf_bias_rule clfi_biases_nowhere[];      /* except in norms of type CLF_NORM_LAYER */
+extern const clf_bias_rule clfi_biases_nowhere[];
 extern const clf_bias_rule clfi_biases_of_attention[]; /* attention_bias, false without the key */
 
 /* The roles that have biases, as bits. rules: NULL for those that the file has. FORMAT: a key is not true, false or null. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The struct behind clf_transformer: a network, with the configuration as the caller gave it. */
+/* The struct behind clf_transformer: a network and its public configuration. */
 #ifndef CLFI_MODEL_TRANSFORMER_H
 #define CLFI_MODEL_TRANSFORMER_H
 

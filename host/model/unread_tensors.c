@@ -42,7 +42,7 @@ static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows,
     return false;
 }
 
-/* Whether the file has a weight that was taken a second time, under another prefix and with other numbers. */
+/* Whether a tensor is a second version of a weight that was taken: the same name under another prefix, with other numbers. */
 static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor_readers *r, const char *name)
 {
     char taken[CLFI_WEIGHT_NAME_BYTES];
