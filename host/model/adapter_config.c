@@ -13,7 +13,7 @@
 
 typedef enum key_use {
     KEY_READ,     /* the merge or this file follows it */
-    KEY_HARMLESS, /* for training, or tells what the weights tell too */
+    KEY_HARMLESS, /* for training only, or repeats what the weights say */
     KEY_ABSENT    /* changes the network: expected to be absent, null, false or empty */
 } key_use;
 
@@ -89,7 +89,7 @@ static clf_status check_key(const char *path, const char *key, const json_t *val
     return CLF_OK;
 }
 
-/* Starting weights that peft takes out of the model's when it opens the adapter. */
+/* Refuses starting weights that peft subtracts from the model's own when it opens the adapter. */
 static clf_status check_start(const json_t *config, const char *path)
 {
     static const char *const changing[] = {"pissa", "corda", "olora", "loftq", "lora_ga"};
@@ -222,8 +222,8 @@ static clf_status is_named(const json_t *value, const char *path, const char *ke
     return CLF_OK;
 }
 
-/* The module's layer: the first number among its parts, behind another part and before one; -1: none. `before`: what must stand before the
- * number; NULL: any part. */
+/* The number of the module's layer: the first of its parts that is a number, has a part behind it, and before it at least two parts
+ * (`before` NULL) or parts whose end `before` matches. -1: there is none. */
 static clf_status layer_of(const char *path, const char *before, const char *module, long *out)
 {
     for (const char *at = strchr(module, '.'); at; at = strchr(at + 1, '.')) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the tensors in an adapter's file: the module and what the tensor is to it. */
+/* Splits the names of tensors in an adapter's file into the module and what the tensor is to it. */
 #ifndef CLFI_MODEL_ADAPTER_KEY_H
 #define CLFI_MODEL_ADAPTER_KEY_H
 
@@ -24,7 +24,7 @@ typedef struct clf_adapter_key {
     char tensor[CLFI_ADAPTER_NAME_BYTES]; /* what it changes: "M.weight" or "M.bias" */
 } clf_adapter_key;
 
-/* False: longer than names may be, or no name of a parameter. */
+/* False: the name is too long for clf_adapter_key, or it is not the name of a parameter. */
 bool clfi_adapter_key_read(const char *name, clf_adapter_key *out);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct factors {
     int64_t rank;
 } factors;
 
-/* The numbers of a matrix, turned where `is_turned`. */
+/* The numbers of a matrix, transposed if is_turned. */
 static clf_status decode(const clf_file_tensor *tensor, bool is_turned, float **out)
 {
     const size_t rows = (size_t)tensor->dim[0], columns = (size_t)tensor->dim[1];
@@ -100,7 +100,7 @@ static clf_status store(const char *name, clf_weight_type type, const float *val
     return clfi_weight_encode(type, values, (size_t)count, to);
 }
 
-/* A change of all rows, in place. */
+/* Applies one change to all rows, in place. */
 static clf_status apply(const char *name, const clf_adapter_base *base, const clf_adapter_change *change, row_space *row, uint8_t *made)
 {
     const size_t row_bytes = (size_t)base->columns * (size_t)clfi_weight_type_info(base->type)->block_bytes;

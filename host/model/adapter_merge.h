@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One weight with the changes of an adapter, as peft's merge_and_unload computes it. */
+/* Merges the changes of an adapter into one weight, as peft's merge_and_unload does. */
 #ifndef CLFI_MODEL_ADAPTER_MERGE_H
 #define CLFI_MODEL_ADAPTER_MERGE_H
 
@@ -17,7 +17,7 @@ typedef struct clf_adapter_change {
     clf_adapter_change_kind kind;
     const clf_file_tensor *a, *b; /* a NULL: of a bias */
     double scaling;
-    size_t order; /* of the planner: among the changes of one tensor */
+    size_t order; /* position among the changes of one tensor; set by the planner */
 } clf_adapter_change;
 
 /* Base of a merged tensor: the model's own, or one of the adapter's file, which has the same sizes. */
@@ -29,7 +29,7 @@ typedef struct clf_adapter_base {
     const clf_file_tensor *replaced; /* F32, F16 or BF16; rounded to the type */
 } clf_adapter_base;
 
-/* The tensor in new memory, which the caller frees: sums in double, rounded to float32 and to the type after each change.
+/* *out: the merged tensor in new memory, which the caller frees. Sums are in double, rounded to float32 and to the type after each change.
  * FORMAT: a result is not finite (named). */
 clf_status clfi_adapter_merge(const char *name, const clf_adapter_base *base, const clf_adapter_change *changes, size_t count, void **out);
 

@@ -23,9 +23,10 @@ typedef struct planner {
     clf_weight_lookup lookup;
     clf_adapter_plan *plan;
     size_t stored_count;                 /* of the entries, those that the checkpoint has, in the order of their names */
-    char tables[MOST_NAMES][NAME_BYTES]; /* names of the tables of tokens that are one, and of a generator that is tied to it */
+    char tables[MOST_NAMES][NAME_BYTES]; /* names of tables that share one tensor: tables of tokens, and the matrix of a generator that is
+                                            tied to them */
     size_t table_count;
-    char table[NAME_BYTES]; /* the entry of all of them; "": none */
+    char table[NAME_BYTES]; /* the entry that all of them share */
     char generator[NAME_BYTES];
 } planner;
 
@@ -116,7 +117,7 @@ static void find_tables(planner *p)
         clfi_weight_full_name(p->lookup.prefix, row, 0, "weight", p->generator);
 }
 
-/* The place of a shared table's module among those that share it, in the network's order; their number: it is none of them. */
+/* The index of a name among the shared tables, in the network's order; table_count: it is none of them. */
 static size_t order_of(const planner *p, const char *name)
 {
     size_t at = 0;
@@ -138,7 +139,7 @@ static clf_adapter_entry *try_name(const planner *p, const char *prefix, const c
     return find_entry(p, is_table(p, out_name) ? p->table : out_name);
 }
 
-/* The class that was trained may have a prefix that the file lacks, or the other way round. */
+/* Finds a tensor also where the class that was trained has a prefix that the file lacks, or the other way round. */
 static clf_adapter_entry *find_tensor(const planner *p, const char *name, char out_name[NAME_BYTES])
 {
     clf_adapter_entry *entry = try_name(p, "", name, out_name);
@@ -164,7 +165,7 @@ static bool is_transposed_in(const planner *p, const clf_weight_name *rows, int6
     return false;
 }
 
-/* [a,b] of a tensor in the adapter's file. */
+/* The shape of a tensor in the adapter's file as text: [a,b]. */
 static const char *shape_of(const clf_file_tensor *tensor, char out[CLFI_SHAPE_TEXT_BYTES])
 {
     return clfi_shape_text(tensor->rank, tensor->dim, out);
@@ -193,7 +194,8 @@ static clf_status find_place(const planner *p, const clf_file_tensor *tensor, co
     return CLF_OK;
 }
 
-/* name: of the module's own tensor. Changes of one table are rounded one by one, in the order of its modules. */
+/* name: the module's own tensor, which may be a shared table. Changes of a shared table are rounded one by one, in the order of its
+ * modules. */
 static clf_status add_change(const planner *p, const clf_file_tensor *tensor, const char *name, clf_adapter_change change,
                              clf_adapter_entry *entry)
 {
@@ -283,7 +285,7 @@ static clf_status add_bias(const planner *p, const clf_file_tensor *tensor, cons
     return add_change(p, tensor, name, change, entry);
 }
 
-/* Unties a table for one of its two modules: the other module's tensor gets its own name. */
+/* Adds an entry of its own, under the module's name, for one of the two modules that share a table. */
 static clf_status part_from_table(planner *p, const char *name, clf_adapter_entry **out)
 {
     const clf_checkpoint_tensor *table = &find_entry(p, p->table)->tensor;
@@ -358,7 +360,7 @@ static clf_status add_tensor(planner *p, const clf_file_tensor *tensor)
     }
 }
 
-/* A weight of float16 that transformers holds in float32. */
+/* Widens the type of a float16 weight that transformers holds in float32. */
 static void widen(const planner *p, clf_checkpoint_tensor *tensor)
 {
     const size_t size = strlen(tensor->name), length = p->names->wide_names ? strlen(p->names->wide_names) : 0;

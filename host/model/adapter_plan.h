@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plan of an adapter's changes to a checkpoint: a list of all tensors, each with its changes. */
+/* Plans an adapter's changes to a checkpoint: lists all tensors of the merged model, each with its changes. */
 #ifndef CLFI_MODEL_ADAPTER_PLAN_H
 #define CLFI_MODEL_ADAPTER_PLAN_H
 
@@ -34,11 +34,12 @@ typedef struct clf_adapter_source {
     const char *config_path;
 } clf_adapter_source;
 
-/* FORMAT: sizes or ranks that do not fit, a factor without the other one, no factor at all. UNSUPPORTED: a tensor of the adapter that the
- * model has no place for, or that is merged otherwise; all by the tensor's name. */
+/* FORMAT: sizes or ranks that do not fit, a factor without the other one, or no change at all. UNSUPPORTED: a tensor of the adapter that
+ * the model lacks, that adapter_config.json excludes, or of a kind that is not merged. Messages name the tensor. */
 clf_status clfi_adapter_plan_make(const clf_adapter_source *source, clf_adapter_plan *out);
 void clfi_adapter_plan_clear(clf_adapter_plan *plan);
 
+/* The entry of that name; NULL: there is none. */
 const clf_adapter_entry *clfi_adapter_plan_find(const clf_adapter_plan *plan, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights of one layer, for pictures of what a model looks at. */
+/* Computes the attention weights of one layer, for pictures of which tokens a model looks at. */
 #include "model/session.h"
 
 static clf_status run(const clf_session *session, const clf_token_batch *batch, int64_t layer, const clf_view *weights)

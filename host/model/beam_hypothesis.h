@@ -9,8 +9,8 @@
 
 #include "clformer/status.h"
 
-/* One result, borrowed during the call. tokens: without `begin`, with `end` where has_ended. score: sum of the log-probabilities of the
- * tokens. */
+/* One result, borrowed during the call. tokens: without clf_beam_rules.begin, with the end token if has_ended. score: the sum of the
+ * tokens' log-probabilities; of a finished hypothesis it is divided as clf_beam_rules.length_penalty says. */
 typedef struct clf_hypothesis {
     const int32_t *tokens;
     size_t count;
@@ -25,7 +25,7 @@ typedef clf_status (*clf_hypothesis_sink)(void *user, size_t source, size_t rank
 typedef struct clf_beam_stats {
     uint64_t sources, source_tokens;
     uint64_t steps;     /* decoder steps */
-    uint64_t step_rows; /* tokens that they projected: each token of each hypothesis once */
+    uint64_t step_rows; /* rows of logits in these steps: one for each open hypothesis */
 } clf_beam_stats;
 
 #endif

@@ -38,7 +38,7 @@ typedef struct beam_source {
 struct clf_beam_search {
     const clf_network *network; /* borrowed */
     clf_decode_batch *decoding;
-    uint32_t opening;  /* of the context (context->openings) that its memory was made at */
+    uint32_t opening;  /* context->openings when its memory was made */
     bool is_rehearsed; /* the kernels of its passes are known */
     clf_beam_rules rules;
     int32_t width, longest; /* longest: tokens of a result */
@@ -54,7 +54,7 @@ struct clf_beam_search {
     size_t node_count, node_capacity;
     int32_t *tail; /* [begin_count + longest]: one result behind what it starts with */
     float *rows;   /* [hypotheses][V]: with rules.config, log-probabilities on the host */
-    bool *is_seen; /* [V]: with rules.config, tokens whose penalty is paid */
+    bool *is_seen; /* [V]: scratch memory of clfi_penalise_repeated, all false between calls */
     size_t rows_capacity;
     clf_packer scores; /* f32 bits of the hypotheses' scores */
     float *values;     /* [hypotheses][k]: the best extensions of each */
@@ -131,7 +131,7 @@ clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search)
     return search->stats;
 }
 
-/* Memory for `sources` sources, and cache rows for as many tokens of each hypothesis as are typical. */
+/* Reserves memory for `sources` sources, and cache rows for as many tokens of each hypothesis as are typical. */
 static clf_status reserve(clf_beam_search *search, size_t sources)
 {
     enum { TYPICAL = 12 };
@@ -151,7 +151,7 @@ static clf_status reserve(clf_beam_search *search, size_t sources)
     return CLF_OK;
 }
 
-/* Every source has one hypothesis, which is to be given `begin`. */
+/* Opens one hypothesis for every source; the first pass gives it `begin`. */
 static clf_status begin(clf_beam_search *search, size_t sources)
 {
     CLF_TRY(reserve(search, sources));
@@ -166,7 +166,7 @@ static clf_status begin(clf_beam_search *search, size_t sources)
     return CLF_OK;
 }
 
-/* A clf_decode_chooser's give: every open hypothesis, its newest token; the scores go to the device too. */
+/* A clf_decode_chooser's give: the newest token of every open hypothesis. The scores go to the device too. */
 static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
 {
     clf_beam_search *search = user;
@@ -184,7 +184,7 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     for (size_t s = 0; s < search->source_count; s++)
         for (size_t i = 0; i < (size_t)search->sources[s].open; i++, count++) {
             const open_hypothesis *h = &search->open[s * width + i];
-            const float score = search->rules.config ? 0 : h->score; /* added on the host, behind the rules */
+            const float score = search->rules.config ? 0 : h->score; /* added on the host, after the rules */
             search->inputs[count] = h->node < 0 ? (clf_decode_input){h->sequence, search->rules.begin, (int32_t)search->rules.begin_count}
                                                 : (clf_decode_input){h->sequence, &h->token, 1};
             memcpy(&scores[count], &score, sizeof score);
@@ -192,7 +192,7 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     return clfi_packer_send(&search->scores, count);
 }
 
-/* log p of every extension in place of the logits, with the scores of `give` added. */
+/* Replaces the logits by log p of every extension, with the scores of `give` added. */
 static clf_status log_probabilities(const clf_beam_search *search, const clf_view *logits)
 {
     const clf_view scores = clfi_view_dense(search->scores.buffer, CLF_F32, 0, 1, &logits->dim[0]);
@@ -228,7 +228,7 @@ static clf_text_state text_of(const clf_beam_search *search, int32_t node)
     return (clf_text_state){search->tail + at, count, rules->begin_count, count - rules->begin_count + 1 == (size_t)search->longest};
 }
 
-/* The k best of a row, the lower token first of equal ones; what no text may have is behind all others. */
+/* Finds the k best of a row, the lower token first of equal ones. Forbidden tokens are behind all others. */
 static clf_status choose_best(const float *row, size_t vocabulary, float score, int32_t k, float *values, int32_t *tokens)
 {
     int32_t count = 0;
@@ -248,7 +248,7 @@ static clf_status choose_best(const float *row, size_t vocabulary, float score, 
     return CLF_OK;
 }
 
-/* Probabilities that come to 1 again. */
+/* Makes the probabilities, whose logarithms the row holds, sum to 1 again. */
 static void renormalise(float *row, size_t vocabulary)
 {
     const double largest = (double)row[clfi_find_largest(row, vocabulary)];
@@ -259,7 +259,7 @@ static void renormalise(float *row, size_t vocabulary)
         row[i] = (float)((double)row[i] - largest - log(sum));
 }
 
-/* The same on the host, where the model's files say which tokens may come next. */
+/* Does the work of score_extensions on the host, for models whose files say which tokens may come next. */
 static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits, int32_t k)
 {
     const size_t vocabulary = (size_t)logits->dim[1], count = (size_t)logits->dim[0] * vocabulary;
@@ -281,7 +281,7 @@ static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits
     return CLF_OK;
 }
 
-/* Extensions of a source that are looked at: where those that end take no place, as many more as may end. */
+/* How many extensions of a source are considered. Where those that end take no place from the others, that is as many more as may end. */
 static int32_t candidates(const clf_beam_search *search)
 {
     const size_t ends = search->rules.end_count > 1 ? search->rules.end_count : 1;
@@ -289,7 +289,7 @@ static int32_t candidates(const clf_beam_search *search)
     return most < INT32_MAX ? (int32_t)most : INT32_MAX;
 }
 
-/* How many of a hypothesis's extensions are looked at, with memory for those of all of them. */
+/* How many extensions of a hypothesis are considered; makes memory for those of all hypotheses. */
 static clf_status extensions(clf_beam_search *search, const clf_view *logits, int32_t *out)
 {
     const int32_t most = candidates(search);
@@ -314,7 +314,7 @@ static clf_status rehearse_scores(void *user, const clf_view *logits)
     return search->rules.config ? log_probabilities(search, logits) : score_extensions(search, logits, k);
 }
 
-/* Makes memory that was lost with the device again. */
+/* Makes the memory again that was lost with the device. */
 static clf_status refresh(clf_beam_search *search)
 {
     clf_context *context = clfi_decode_context(search->decoding);
@@ -328,7 +328,7 @@ static clf_status refresh(clf_beam_search *search)
     return CLF_OK;
 }
 
-/* Every source gives `begin`, and then the tokens of its hypotheses. */
+/* The plan: every source gets `begin`, and then each of its `width` hypotheses one token. */
 clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
 {
     clf_decode_input *sources = NULL, *inputs = NULL;
@@ -359,14 +359,14 @@ static bool is_end(const clf_beam_search *search, int32_t token)
     return false;
 }
 
-/* The score of a hypothesis whose result has `count` tokens, as finished ones are compared by. */
+/* The score by which finished hypotheses are compared. count: tokens of the result. */
 static float normalised(const clf_beam_search *search, float score, int32_t count)
 {
     const double length = (double)count + (double)search->rules.begin_count - 1;
     return (float)((double)score / pow(length, (double)search->rules.length_penalty));
 }
 
-/* Among the finished ones of a source, if it is good enough. */
+/* Adds a hypothesis to the finished ones of its source, if it is good enough. */
 static void finish(const clf_beam_search *search, size_t source, int32_t node, float score)
 {
     beam_source *from = &search->sources[source];
@@ -379,8 +379,8 @@ static void finish(const clf_beam_search *search, size_t source, int32_t node, f
     best[i] = (finished_hypothesis){node, score};
 }
 
-/* The best extensions of a source's hypotheses, whose values begin at row `row`, to results of `length` tokens: those that end are
- * finished, the others become search->next. Equal scores: the better hypothesis first, then the lower token. */
+/* Takes the best extensions of a source's hypotheses, whose values begin at row `row`, to results of `length` tokens. Those that end are
+ * finished, the others become search->next. Of equal scores the better hypothesis comes first, then the lower token. */
 static clf_status extend(clf_beam_search *search, size_t source, size_t row, int32_t k, int32_t length, int32_t *out_next, int32_t *parents)
 {
     const int32_t most = candidates(search);
@@ -400,7 +400,7 @@ static clf_status extend(clf_beam_search *search, size_t source, size_t row, int
                 score = value;
             }
         }
-        if (best < 0) /* no more, or scores that are no numbers */
+        if (best < 0) /* no more extensions, or only forbidden ones */
             return CLF_OK;
         const int32_t token = search->tokens[(row + (size_t)best) * (size_t)k + (size_t)taken[best]++];
         CLF_TRY(clfi_grow(&search->nodes, &search->node_capacity, search->node_count + 1, sizeof *search->nodes, "beam search"));
@@ -417,8 +417,8 @@ static clf_status extend(clf_beam_search *search, size_t source, size_t row, int
     return CLF_OK;
 }
 
-/* Hypotheses of search->next take the place of a source's: the first that extends one goes on in its sequence, others fork it, and
- * sequences that nobody extends end. */
+/* Replaces a source's hypotheses by those of search->next. The first one that extends a hypothesis goes on in its sequence, others fork it,
+ * and sequences that none extends are dropped. */
 static clf_status replace(clf_beam_search *search, size_t source, int32_t count, const int32_t *parents)
 {
     open_hypothesis *open = &search->open[source * (size_t)search->width];
@@ -468,7 +468,7 @@ static bool is_done(const clf_beam_search *search, size_t source, int32_t length
            normalised(search, search->next[0].score, looks_on ? search->longest : length) <= finished[width - 1].score;
 }
 
-/* One step of a source. row: of its first hypothesis among the values. */
+/* One step of a source. row: the row of its first hypothesis among the values. */
 static clf_status step(clf_beam_search *search, size_t source, size_t row, int32_t k)
 {
     const int32_t given = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence);
@@ -519,6 +519,6 @@ clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, con
         search->stats.sources += sources;
         search->stats.source_tokens += (uint64_t)offsets[sources];
     }
-    clfi_decode_drop_all(search->decoding); /* those that a failure left open */
+    clfi_decode_drop_all(search->decoding); /* sequences that a failure left open */
     return st;
 }

@@ -22,11 +22,12 @@ typedef struct clf_beam_rules {
     const int32_t *ends; /* [end_count]: tokens that end a target, and are part of the result */
     size_t end_count;
     size_t longest;       /* tokens of a result; 0: as many as there are positions */
-    float length_penalty; /* p: scores of finished hypotheses of n tokens, those of `begin` but the first among them, are divided by n^p */
-    float repeat_penalty; /* with config: of tokens that the target has already (clf_generate_params); 1, and 0: none */
+    float length_penalty; /* p: the score of a finished hypothesis is divided by n^p; n counts its tokens and those of `begin` except the
+                             first */
+    float repeat_penalty; /* penalty of tokens that the target already has (clf_generate_params), used with config only; 1 or 0: none */
     clf_beam_stop stop;   /* when a source with `width` finished hypotheses is done */
-    bool is_refilled;     /* extensions that end take no place from those that go on, and only those among the `width` best ones count;
-                           * those of the greatest length are finished too (as transformers searches) */
+    bool is_refilled;     /* as transformers searches: extensions that end take no place from those that go on, and count only among the
+                             `width` best; hypotheses of the greatest length count as finished */
     const clf_generation_config *config; /* which tokens may come next; NULL: all */
 } clf_beam_rules;
 
@@ -37,14 +38,14 @@ void clfi_beam_search_destroy(clf_beam_search *search); /* NULL is a no-op */
 
 /* Searches all sources together: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0. Each step extends every open hypothesis by
  * every token and keeps the best `width` extensions of each source; those that end join its finished ones. A source is done when it has no
- * open hypothesis, or as rules.stop says; it then leaves the batch, and its hypotheses are handed on. At the greatest length it is done
- * too, and gives its best open hypothesis if none has finished. Synchronous. INVALID_ARGUMENT: an id outside the vocabulary, a source
- * longer than max_source. FORMAT: with rules.config, logits that are no numbers. */
+ * open hypothesis, when rules.stop says so, or at the greatest length. It then leaves the batch, and the sink receives its finished
+ * hypotheses, or its best open one if none has finished. Synchronous. INVALID_ARGUMENT: an id outside the vocabulary, a source longer than
+ * the encoder's positions. FORMAT: a log-probability is not finite. */
 clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources,
                                 clf_hypothesis_sink sink, void *user);
 
-/* The kernels of clfi_beam_search_run are known before the first of them is compiled; a no-op from the second call on. The search does this
- * by itself; a caller that does it before can load the weights again where it fails. */
+/* Finds the kernels that clfi_beam_search_run needs for these sources, before the first of them is compiled. No-op after a success, until
+ * the device is lost. The search does this itself; a caller that does it earlier can load the weights again if it fails. */
 clf_status clfi_beam_search_rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources);
 
 /* Counters of its searches. */

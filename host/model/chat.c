@@ -32,13 +32,13 @@ static clf_status open_prompt(clf_session *session)
     return session->chat ? CLF_OK : clfi_chat_prompt_open(model->directory, model->tokenizer, &session->chat);
 }
 
-/* The messages of the system that a conversation begins with stay when others are forgotten. */
+/* The index of the first message that may be forgotten: a system message at the beginning stays. */
 static size_t first_of_talk(const clf_message *messages)
 {
     return strcmp(messages[0].role, "system") == 0 ? 1 : 0;
 }
 
-/* Messages at work: those that are not forgotten. */
+/* The messages that are not forgotten. */
 typedef struct conversation {
     clf_message *messages;
     size_t count, forgotten;

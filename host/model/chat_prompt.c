@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Renders a conversation by its chat template and encodes it. Control tokens in messages pass through the template between two private-use
- * characters, which are removed from messages. Text between these marks in the rendered text is encoded as plain text. */
+ * characters, the marks; marks that a message has itself are removed first. Text between marks in the rendered text is encoded as plain
+ * text. */
 #include "model/chat_prompt.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct clf_chat_prompt {
     clf_encoding *encoding;
     int32_t *ids, *newline;
     size_t count, capacity, newline_count;
-    bool is_marking; /* control tokens of messages are text */
+    bool is_marking; /* control tokens in messages are encoded as text */
     int32_t end;     /* clfi_chat_prompt_end */
 };
 
@@ -104,7 +105,7 @@ static clf_status encode(clf_chat_prompt *p, const char *text, size_t size, bool
     return clfi_tokenizer_encode(p->tokenizer, text, size, NULL, 0, &options, p->encoding);
 }
 
-/* The tokens of a newline: a piece's neighbour before it. */
+/* Keeps the tokens of a newline, which encode_piece puts before a piece. */
 static clf_status take_newline(clf_chat_prompt *p)
 {
     CLF_TRY(encode(p, "\n", 1, false));
@@ -223,7 +224,7 @@ static clf_status encode_piece(clf_chat_prompt *p, const char *text, size_t size
     return take_ids(p, is_behind ? p->newline_count : 0);
 }
 
-/* A control token that a message has, as text. */
+/* Encodes a control token that a message contains as text. */
 static clf_status encode_control(clf_chat_prompt *p, const control *token)
 {
     const size_t before = p->count;
@@ -251,7 +252,8 @@ static const control *marked_control(const clf_chat_prompt *p, size_t at)
     return NULL;
 }
 
-/* The rendered text's tokens, piece by piece. A mark that a template has parted from its token is left out, but parts the text. */
+/* Encodes the rendered text piece by piece. A mark that the template separated from its token is dropped, but the text is still split
+ * there. */
 static clf_status encode_marked(clf_chat_prompt *p)
 {
     size_t start = 0;
@@ -300,7 +302,8 @@ clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages
     return CLF_OK;
 }
 
-/* The template's text behind an answer that is marked. A template that refuses the conversation shows no end. */
+/* Finds the control token that the template writes behind an answer, by rendering one between marks. There is none if the template refuses
+ * the conversation. */
 static clf_status find_end(clf_chat_prompt *p)
 {
     static const char answer[] = "\xf3\xb0\x80\x80" "answer" "\xf3\xb0\x80\x81";

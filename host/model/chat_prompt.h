@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A conversation as the prompt of a language model, through its chat template. */
+/* Turns a conversation into the prompt of a language model, by its chat template. */
 #ifndef CLFI_MODEL_CHAT_PROMPT_H
 #define CLFI_MODEL_CHAT_PROMPT_H
 

@@ -73,7 +73,7 @@ static clf_status read_config(const char *directory, char **out)
     return st;
 }
 
-/* The template is the tokenizer's. transformers reads these places in turn, and the last that has one counts. */
+/* The template lies with the tokenizer. transformers reads these places in the opposite order, and the last template found counts. */
 static clf_status read_directory(const char *directory, char **out)
 {
     char *place;

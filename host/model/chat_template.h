@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chat template that a model's files come with. */
+/* Reads the chat template that a model's files come with. */
 #ifndef CLFI_MODEL_CHAT_TEMPLATE_H
 #define CLFI_MODEL_CHAT_TEMPLATE_H
 

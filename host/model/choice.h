@@ -10,22 +10,23 @@
 /* Memory that is used from pass to pass. */
 typedef struct clf_choice {
     clf_context *context; /* borrowed */
-    clf_packer scales;    /* f32 bits */
+    clf_packer scales;    /* the rows' scales on the device, as f32 bits */
     float *values, *sums; /* [rows][best], [rows] */
     int32_t *tokens;      /* [rows][best] */
     size_t value_capacity, token_capacity, sum_capacity;
-    size_t best;        /* of the last pass: logits of each row that were read */
-    bool has_sums;      /* of the last pass */
+    size_t best;        /* logits of each row that were read in the last pass */
+    bool has_sums;      /* whether the last pass has sums */
     uint64_t read_bytes; /* by all passes */
 } clf_choice;
 
 clf_choice clfi_choice(clf_context *context);
 void clfi_choice_clear(clf_choice *choice);
 
-/* Enqueues what the rows want: as many logits of each as the one that wants most; best 0: nothing. logits [count,V] f32, dense. */
+/* Enqueues the search for each row's largest logits, as many as the row that wants most, and the sums if a row has a scale. No-op if all
+ * rows want none (best 0). logits [count,V] f32, dense. */
 clf_status clfi_choice_launch(clf_choice *choice, const clf_view *logits, const clf_wanted_logits *rows, size_t count);
 
-/* clfi_choice_launch, and waits for the results. No-op where no row wants anything. */
+/* clfi_choice_launch, then waits for the results and reads them. */
 clf_status clfi_choice_find(clf_choice *choice, const clf_view *logits, const clf_wanted_logits *rows, size_t count);
 
 /* Row `row` of the last pass, as a sampler takes it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classification and scoring of pairs: encode, then the network's head. */
+/* Classifies texts and scores pairs: runs the encoder, then the network's head. */
 #include "clformer/classify.h"
 
 #include <math.h>

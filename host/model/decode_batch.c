@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences that are decoded together: which cache rows each has, and how many share a row. */
+/* Keeps the sequences of a decode batch: which cache rows each has, and how many sequences use a row. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of decode_batch.h: sequences, and tables of cache rows with counts of their users, all on the host. */
+/* The struct of decode_batch.h and functions that its source files share: sequences, and tables of cache rows with counts of their users.
+ * All tables are on the host. */
 #ifndef CLFI_MODEL_DECODE_BATCH_PARTS_H
 #define CLFI_MODEL_DECODE_BATCH_PARTS_H
 
@@ -22,8 +23,8 @@ struct clf_decode_batch {
     clf_context *context;       /* retained */
     const clf_network *network; /* borrowed */
     clf_dtype dtype;            /* of keys and values */
-    clf_kv_cache cache;         /* rows: all that were ever taken */
-    int32_t *users;             /* of each of these rows: sequences */
+    clf_kv_cache cache;         /* cache.rows counts all rows that were ever taken */
+    int32_t *users;             /* [cache.rows]: how many sequences use each row */
     size_t user_capacity;
     int32_t *free_rows; /* those without a user */
     size_t free_count, free_capacity;
@@ -37,14 +38,14 @@ struct clf_decode_batch {
     size_t held_count, held_capacity;
 };
 
-/* The sequence of that number; NULL, or INVALID_ARGUMENT: there is none. */
+/* The sequence of that number. If there is none: NULL, or INVALID_ARGUMENT. */
 clf_decode_sequence *clfi_decode_sequence(const clf_decode_batch *batch, int32_t number);
 clf_status clfi_decode_find(const clf_decode_batch *batch, int32_t number, clf_decode_sequence **out);
 
-/* Cache rows with one user each, for `count` tokens. */
+/* Takes `count` cache rows, which get one user each. */
 clf_status clfi_decode_take_rows(clf_decode_batch *batch, int32_t *rows, int32_t count);
 
-/* One user less of each. */
+/* Removes one user from each row. Rows without users are free. */
 void clfi_decode_give_back(clf_decode_batch *batch, const int32_t *rows, int32_t count);
 
 #endif

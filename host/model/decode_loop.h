@@ -9,14 +9,14 @@
 typedef struct clf_decode_chooser {
     /* Returns the inputs of the next pass; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
     clf_status (*give)(void *user, const clf_decode_input **out_inputs, size_t *out_count);
-    /* logits [count,V] of that pass, a temporary on the device. */
+    /* Takes the pass's logits [count,V], a temporary on the device. */
     clf_status (*take)(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits);
 } clf_decode_chooser;
 
-/* One pass. *out_done: nothing was given. */
+/* Runs one pass. *out_done: the chooser gave no input. */
 clf_status clfi_decode_step(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user, bool *out_done);
 
-/* Passes until nothing is given. After a failure sequences stay as they are: the chooser drops them. */
+/* Runs passes until the chooser gives no input. After a failure sequences stay as they are: the chooser drops them. */
 clf_status clfi_decode_loop(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user);
 
 #endif

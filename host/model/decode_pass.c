@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes of cached decoding: what tokens see as one upload, and the network over them, as a launch graph where it is a step. */
+/* Runs passes of a decode batch: uploads tables of what each token sees, and runs the network. A step, which gives each sequence one token,
+ * runs as a launch graph where the device has them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -56,21 +57,23 @@ static clf_status check_inputs(clf_decode_batch *batch, const clf_decode_input *
     return st;
 }
 
-/* Rows for `count` more tokens of a sequence, behind those of the ones it has. */
+/* Takes cache rows for `count` more tokens of a sequence, behind its other rows. */
 static clf_status extend(clf_decode_batch *batch, clf_decode_sequence *s, int32_t count)
 {
     CLF_TRY(clfi_grow(&s->rows, &s->capacity, (size_t)(s->length + count), sizeof *s->rows, "cache rows"));
     return clfi_decode_take_rows(batch, s->rows + s->length, count);
 }
 
-/* Tables for the device, in this order: of each token, the place of each input's last token, and the rows of its sequence and of its
- * source that each token sees. */
+/* Offsets of the tables for the device, in int32 elements. One number per token: id, position, count of visible tokens, cache row that it
+ * is stored in, length of its source. Per input: index of its last token. Per token a row of columns: the cache rows of its sequence and of
+ * its source that it sees. */
 typedef struct pass_table {
     int64_t tokens, inputs, most, most_source;
-    int64_t ids, positions, counts, stored, sources, last, rows, source_rows, all; /* where each begins */
+    int64_t ids, positions, counts, stored, sources, last, rows, source_rows, all; /* offset of each table, and their sum */
 } pass_table;
 
-/* A step that may be a launch graph has columns for some tokens more, so that later steps have the same table and need no new recording. */
+/* A step that may be a launch graph gets columns for up to 63 more tokens, so that later steps have the same table and need no new
+ * recording. */
 static clf_status lay_out(const clf_decode_batch *batch, const pass_size *size, pass_table *out)
 {
     enum { MORE = 64 };
@@ -156,7 +159,7 @@ static clf_status forward(clf_decode_batch *batch, const pass_table *at, bool is
     return clfi_network_generate(context, network, &features, logits);
 }
 
-/* All that a step's launches follow from, beside what never changes while there is a batch. */
+/* Everything that decides a step's launches and may change during the life of a batch: the key of a recording. */
 typedef struct step_key {
     pass_table table;
     const clf_buffer *values, *logits;
@@ -165,7 +168,7 @@ typedef struct step_key {
     uint64_t cache_moves;
 } step_key;
 
-/* One token of one sequence, or of each of several, is a launch graph where the device runs them. */
+/* Runs one token of one sequence, or of each of several, as a launch graph where the device runs them. */
 static clf_status step(clf_decode_batch *batch, const pass_table *table, const clf_view *logits)
 {
     const step_key key = {*table, batch->packer.buffer, logits->buffer, logits->offset, clfi_arena_top(batch->context), batch->cache.moves};

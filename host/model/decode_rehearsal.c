@@ -12,7 +12,7 @@
 typedef struct rehearsed {
     clf_decode_batch *batch;
     const clf_decode_plan *plan;
-    clf_decode_input *inputs; /* [open]: those of the pass at hand, each in a sequence of its own */
+    clf_decode_input *inputs; /* [open]: inputs of the current pass */
     size_t open;
 } rehearsed;
 
@@ -61,7 +61,7 @@ static clf_status close_sequences(rehearsed *r)
     return st;
 }
 
-/* Once more where engines were left out meanwhile. */
+/* clfi_rehearse calls it again if an engine was left out meanwhile, so it first closes the sequences of the call before. */
 static clf_status both_passes(void *user)
 {
     rehearsed *r = user;

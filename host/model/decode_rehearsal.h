@@ -11,12 +11,13 @@ typedef struct clf_decode_plan {
     const clf_decode_input *inputs;  /* of the first pass */
     size_t count;
     bool is_all;       /* logits after every token */
-    int32_t following; /* sequences that each becomes, which go on token by token; 0: the first pass is the last */
-    clf_status (*score)(void *user, const clf_view *logits); /* what becomes of a pass's logits on the device; NULL: they are read */
+    int32_t following; /* how many sequences each input becomes for a second pass of one token each; 0: there is no second pass */
+    clf_status (*score)(void *user, const clf_view *logits); /* enqueues what is done with a pass's logits on the device; NULL: the host
+                                                                reads them */
     void *user;
 } clf_decode_plan;
 
-/* Goes through the plan once as a rehearsal (runtime/rehearsal.h), in sequences of its own; no-op where *is_done, which is set. */
+/* Runs the plan once as a rehearsal (runtime/rehearsal.h), in sequences of its own. No-op if *is_done; a success sets it. */
 clf_status clfi_decode_rehearse(clf_decode_batch *batch, const clf_decode_plan *plan, bool *is_done);
 
 #endif

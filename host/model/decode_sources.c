@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources that decoded sequences attend to. They are encoded together, and rows of the cache hold their keys and values. */
+/* Gives the sequences of a decode batch their sources: encodes these together, and stores their keys and values in rows of the cache. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ static clf_status check_source(const clf_decode_batch *batch, const clf_decode_i
     return CLF_OK;
 }
 
-/* The sources one after another: ids and offsets of clfi_pack_sequences, in one allocation. */
+/* Joins the sources to ids and offsets of clfi_pack_sequences, in one allocation: *out_ids, which the caller frees. */
 static clf_status join_sources(const clf_decode_input *inputs, size_t count, int32_t **out_ids, int32_t **out_offsets)
 {
     size_t tokens = 0;
@@ -54,7 +54,7 @@ static clf_status encode(clf_decode_batch *batch, const int32_t *ids, const int3
     return clfi_encoder_forward(batch->context, &network->encoder, tokens.attention, &tokens.positions, x);
 }
 
-/* Keys and values of the encoder's outputs into these cache rows. */
+/* Stores keys and values of the encoder's outputs in these cache rows. */
 static clf_status store_sources(clf_decode_batch *batch, const clf_view *x, const int32_t *rows)
 {
     const int64_t count = x->dim[0];
@@ -89,7 +89,7 @@ static clf_status give_rows(clf_decode_batch *batch, const clf_decode_input *inp
     return st;
 }
 
-/* Sources that are encoded together. */
+/* Encodes sources in one pass and gives them to their sequences. */
 static clf_status give_sources(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count)
 {
     int32_t *ids = NULL, *offsets = NULL, *rows = NULL;
@@ -130,7 +130,7 @@ clf_status clfi_decode_sources(clf_decode_batch *batch, const clf_decode_input *
     return CLF_OK;
 }
 
-/* A sequence for each source, which those to come are forked from. */
+/* Opens a sequence for each source; clfi_decode_open_on forks it. */
 static clf_status hold_sources(clf_decode_batch *batch, const int32_t *ids, const int32_t *offsets, clf_decode_input *inputs, size_t count)
 {
     for (; batch->held_count < count; batch->held_count++) {

@@ -7,7 +7,7 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-/* Divisors of frequencies: GGUF's, or those that a scaling brought. */
+/* Reads divisors of frequencies: those of a GGUF file, or those that a scaling brought. */
 static clf_status read_divisors(const json_t *json, clf_rotary *rotary)
 {
     const json_t *list;
@@ -80,7 +80,7 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     return CLF_OK;
 }
 
-/* transformers computes nothing from windows without a width. */
+/* Refuses layers with windows where no width is given: transformers cannot compute them. */
 static clf_status expect_no_windows(const json_t *json, const clf_stack_config *decoder)
 {
     clf_stack_config stack = *decoder;

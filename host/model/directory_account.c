@@ -56,7 +56,7 @@ bool clfi_account_is_set(const json_t *value)
            !(json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* Older files of bitsandbytes do not name it. */
+/* The method of a quantization_config. Older files of bitsandbytes do not name it. */
 static const char *quantization(const json_t *value)
 {
     const char *method = json_string_value(json_object_get(value, "quant_method"));
@@ -97,7 +97,7 @@ static clf_status append(json_t **list, const char *where, const char *key)
     return CLF_OK;
 }
 
-/* Layers that are all of the usual kind. */
+/* Whether the value is a layer_types that changes nothing: full attention in all layers. */
 static bool is_usual(const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -108,7 +108,7 @@ static bool is_usual(const json_t *list)
     return json_array_size(list) > 0;
 }
 
-/* The keys of an object by the rows of `file`, and before those by the rows of `first` (NULL: none). */
+/* Adds the keys of an object by the rows of `first` (NULL: none), and those that have no row there by the rows of `file`. */
 static clf_status add(const json_t *object, const char *file, const char *first, const char *where, clf_directory_account *account)
 {
     const char *key;
@@ -116,7 +116,7 @@ static clf_status add(const json_t *object, const char *file, const char *first,
     json_object_foreach((json_t *)object, key, value)
     {
         const clf_account_row *row = first ? clfi_account_find(first, type_of(object), key) : NULL;
-        if (strcmp(key, CLFI_CONFIG_ARGUMENTS) == 0) /* whose keys stand beside it */
+        if (strcmp(key, CLFI_CONFIG_ARGUMENTS) == 0) /* its keys are in the object already */
             continue;
         if (!row)
             row = clfi_account_find(file, type_of(object), key);
@@ -189,7 +189,7 @@ clf_status clfi_account_unknown(const clf_directory_account *account, const char
     return CLF_OK;
 }
 
-/* A module's config.json; some have none. The class is the last part of the module's type. */
+/* Adds a module's config.json, if it has one. Its rows are found by the last part of the module's type. */
 static clf_status add_module(const char *directory, const json_t *module, clf_directory_account *account)
 {
     const char *type = json_string_value(json_object_get(module, "type")), *path = json_string_value(json_object_get(module, "path"));

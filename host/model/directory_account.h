@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a model's files and their keys: which are followed, which are refused, and which are known to change no number. They are
- * rows of one table (directory_rows.c), which refusals, notes and info read, so that a new key is a new row. */
+/* The account of a model's files and their keys: which keys are followed, which are refused, and which are known to change no result. It is
+ * one table (directory_rows.c), from which refusals, notes and `info` are made, so that a new key is a new row. */
 #ifndef CLFI_MODEL_DIRECTORY_ACCOUNT_H
 #define CLFI_MODEL_DIRECTORY_ACCOUNT_H
 
@@ -45,20 +45,22 @@ const clf_account_row *clfi_account_rows(size_t *count);
 /* Whether a list of words with a space between two has the word. */
 bool clfi_account_has(const char *list, const char *word);
 
-/* The row of a key of a file of a model of this type (NULL: any), or the file's "*"; NULL: none. The first row counts. */
+/* The row of a key in a file of a model of this type (NULL: unknown, so that only rows for all types count). The first row that has the key
+ * counts, else the file's "*". NULL: there is none. */
 const clf_account_row *clfi_account_find(const char *file, const char *type, const char *key);
 
 /* The row of a file by its name; NULL: none. */
 const clf_account_row *clfi_account_file(const char *name);
 
-/* Whether generating follows this key of generation_config.json, or of config.json in its place; or it says nothing about a text. */
+/* Whether the key belongs to generation_config.json, or to config.json where older models have it. Generating follows such keys, refuses
+ * values that change texts, or knows that they change none. */
 bool clfi_account_generates(const char *key);
 
 /* Whether a value asks for something: it is not null, not false and no empty object or list. */
 bool clfi_account_is_set(const json_t *value);
 
-/* UNSUPPORTED "<where>: <key>: <reason>": a key of a refused row that is set. `where`: the file as messages name it. False is a request,
- * too, where every unknown key is refused. */
+/* UNSUPPORTED "<where>: <key>: <reason>": a key of a refused row is set. `where`: the file as messages name it. Where the row is "*", false
+ * counts as set, too. */
 clf_status clfi_account_check(const json_t *object, const char *file, const char *where);
 
 /* Lists of texts "<file>: <key>". */
@@ -71,13 +73,13 @@ typedef struct clf_directory_account {
         NULL, NULL, NULL           \
     }
 
-/* Add the keys of files of a directory that loads. Release with clfi_directory_account_clear, also on failure. Statuses: those of reading
- * the files, and OUT_OF_MEMORY. */
+/* The next four functions add the keys of files of a directory that loads. Release with clfi_directory_account_clear, also on failure.
+ * Statuses: those of reading the files, and OUT_OF_MEMORY. */
 
-/* config.json, read. labels: of the model's head; without one the keys of classifiers change nothing. */
+/* The keys of config.json. labels: of the model's head; without a head, keys of classifiers change nothing. */
 clf_status clfi_account_config(const json_t *config, int64_t labels, clf_directory_account *account);
 
-/* config_sentence_transformers.json, of which sentence-transformers reads all only beside modules.json. */
+/* config_sentence_transformers.json. Without modules.json beside it, sentence-transformers reads only some of its keys. */
 clf_status clfi_account_settings(const char *directory, clf_directory_account *account);
 
 /* The Transformer's settings and the config.json of each module. */
@@ -86,7 +88,7 @@ clf_status clfi_account_modules(const char *directory, clf_directory_account *ac
 /* tokenizer_config.json, special_tokens_map.json and added_tokens.json. */
 clf_status clfi_account_tokenizer(const char *directory, clf_directory_account *account);
 
-/* The keys of the file among the unknown ones. *out: an array, which the caller releases. */
+/* The unknown keys of the file `where`. *out: an array, which the caller releases. */
 clf_status clfi_account_unknown(const clf_directory_account *account, const char *where, json_t **out);
 void clfi_directory_account_clear(clf_directory_account *account);
 

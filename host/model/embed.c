@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentence embeddings: encode, pool, normalise. */
+/* Computes embeddings of texts: encodes, pools, runs the modules after the pooling. Encodes token ids, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static clf_status choose_prompt(const clf_model *model, const clf_embed_params *
     return CLF_OK;
 }
 
-/* As sentence-transformers counts a prompt's tokens: with the special tokens before it, without the one behind. */
+/* Counts a prompt's tokens as sentence-transformers does: with the special tokens before it, without the one behind it. */
 static clf_status count_prompt(const clf_model *model, const char *prompt, size_t max_tokens, int32_t *out)
 {
     const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens ? max_tokens : (size_t)model->info.max_tokens};

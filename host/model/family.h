@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of models: what config.json's model_type stands for. One file (family_*.c) and one row of families.h for each. */
+/* Families of models: how config.json of a model_type is read and how its weights are named. One file (family_*.c) and one row of
+ * families.h for each. */
 #ifndef CLFI_MODEL_FAMILY_H
 #define CLFI_MODEL_FAMILY_H
 
@@ -20,7 +21,7 @@ typedef enum clf_task {
 typedef struct clf_family {
     const char *model_type;
     unsigned tasks;
-    clf_pooling pooling; /* where the directory names none; 0: mean */
+    clf_pooling pooling; /* of embeddings where the directory names none; 0: mean */
     /* The network that config.json describes. FORMAT: a key is missing or out of range; UNSUPPORTED: a network that cannot be built,
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);
@@ -45,7 +46,7 @@ extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_h
 typedef struct clf_decoder_defaults {
     double norm_eps, rope_theta;
     bool is_tied; /* tie_word_embeddings */
-    bool turns_parts; /* partial_rotary_factor counts */
+    bool turns_parts; /* partial_rotary_factor is followed */
     const char *activation;
     const char *activation_key; /* NULL: hidden_act */
 } clf_decoder_defaults;
@@ -53,17 +54,17 @@ typedef struct clf_decoder_defaults {
 /* Pre-norm layers with RMS norms, rotary positions, key heads of their own number, gated feed-forward networks. */
 clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaults *defaults, clf_network_config *out);
 
-/* Layers that see a window alone, config->decoder having been read: sliding_window (`standard` where the key is absent, none where it is
- * null), of the layers that layer_types or the rule name. UNSUPPORTED: is_causal is false
- * beside one, or layer_types names such a layer without one. */
+/* Reads into config->decoder, which clfi_decoder_read_config has filled, which layers see only a window. Its width is sliding_window:
+ * `standard` if the key is absent, no windows if it is null. layer_types names the layers, or else the rule. UNSUPPORTED: is_causal is
+ * false beside a window, or layer_types has windows although there is no width. */
 clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const clf_local_rule *rule, clf_network_config *config);
 
-/* The same of families whose layers are all alike. UNSUPPORTED: layer_types says otherwise. */
+/* clfi_decoder_read_windows for families whose layers are all alike. UNSUPPORTED: layer_types says otherwise. */
 clf_status clfi_decoder_read_one_window(const json_t *json, int64_t standard, clf_network_config *config);
 
-/* Qwen's: use_sliding_window, and max_window_layers, before which all layers see the whole text. */
+/* The windows of Qwen: none without use_sliding_window; the first max_window_layers layers see the whole text. */
 clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_config *config);
-enum { CLFI_WINDOW = 4096 }; /* where transformers has a window though config.json has no such key */
+enum { CLFI_WINDOW = 4096 }; /* the window's width that transformers assumes if config.json has no such key */
 extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
 
 /* The names of a family's weights in GGUF files; NULL: GGUF has no such family. */

@@ -9,7 +9,7 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-/* A string that is one of the names; its index. */
+/* Reads a string that is one of the names. *out: its index. */
 static clf_status read_choice(const json_t *config, const char *key, const char *const *names, size_t count, const char *standard, int *out)
 {
     const char *text;

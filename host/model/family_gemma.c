@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings of length sqrt(C) and gains stored less 1. Gemma 2 and 3 have
- * norms after each block too; every second layer (2) or sixth (3) has no window. Gemma 2 has soft caps, Gemma 3 norms of queries and keys
- * and a base of its own for windows. */
+/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings scaled by sqrt(C), and with gains stored minus 1. Gemma 2 and 3
+ * have norms after each block too; every second layer (2) or sixth (3) has no window. Gemma 2 has soft caps. Gemma 3 has norms of queries
+ * and keys, and layers with windows have a rotary base of their own. */
 #include <math.h>
 
 #include "io/json.h"
@@ -32,7 +32,7 @@ static clf_status read_first(const json_t *json, clf_network_config *out)
     return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
 }
 
-/* A soft cap: null says none, and where the key is absent it is `standard`. *out: 0 for none. */
+/* Reads a soft cap: none where it is null, `standard` where the key is absent. *out: 0 for none. */
 static clf_status read_soft_cap(const json_t *json, const char *key, double standard, float *out)
 {
     double cap;
@@ -91,7 +91,7 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
         else
             CLF_TRY(read_local_base(json, &shapes[i]->rotary));
         shapes[i]->rotary.dims = dims;
-        if (sees_later) { /* the window's width is that of both sides */
+        if (sees_later) { /* sliding_window is the width of both sides together */
             shapes[i]->is_causal = false;
             shapes[i]->window = shapes[i]->window > 0 ? shapes[i]->window / 2 + 1 : 0;
         }

@@ -31,10 +31,10 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "norm_eps", 0, 1, 1e-5, &eps));
     CLF_TRY(clfi_json_opt_int(json, where, "local_attention", 1, CLFI_CONFIG_LARGEST, 128, &span));
-    CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, CLFI_CONFIG_LARGEST, span / 2, &reach)); /* goes before it */
+    CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, CLFI_CONFIG_LARGEST, span / 2, &reach)); /* overrides local_attention */
     encoder->local = encoder->attention;
     CLF_TRY(clfi_model_config_rotary(json, "full_attention", "global_rope_theta", 160000, &encoder->attention.rotary));
-    const bool is_null = json_is_null(json_object_get(json, "local_rope_theta")); /* the other layers' */
+    const bool is_null = json_is_null(json_object_get(json, "local_rope_theta")); /* then the base of the other layers */
     CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", "local_rope_theta", is_null ? encoder->attention.rotary.base : 10000,
                                      &encoder->local.rotary));
     encoder->attention.rotary.dims = encoder->local.rotary.dims = encoder->attention.head_size;

@@ -3,7 +3,7 @@
 #include "io/json.h"
 #include "model/family.h"
 
-/* Those of the published networks; transformers computes with them whatever config.json says. */
+/* Values of the published networks; transformers uses them whatever config.json says. */
 enum { MAX_DISTANCE = 128, BUCKETS = 32, PADDING = 1 };
 
 static clf_status read_config(const json_t *json, clf_network_config *out)

@@ -27,8 +27,8 @@ static clf_status read_attention(const json_t *json, clf_stack_config *stack)
     return CLF_OK;
 }
 
-/* "relu", or "gated-" before the name of an activation; their "gated-gelu" means the form with tanh. dense_act_fn and is_gated_act go
- * before it. */
+/* feed_forward_proj: "relu", or "gated-" before the name of an activation; "gated-gelu" means the form with tanh. dense_act_fn and
+ * is_gated_act override it. */
 static clf_status read_feed_forward(const json_t *json, clf_stack_config *stack)
 {
     static const char gated[] = "gated-";
@@ -70,8 +70,8 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     config.decoder.layers = decoder_layers;
     config.decoder.attention.is_causal = config.decoder.has_source = true;
     config.has_generator = true;
-    /* The first T5 shares its head with the embedding and scales what goes into it, later ones do neither. transformers 5 says by a key of
-     * its own whether it scales, and shares the head of every model whose file has none or a copy of the table. */
+    /* The first T5 shares its head's matrix with the embedding and scales the head's input; later ones do neither. transformers 5 has a key
+     * for the scaling, and shares the matrix if the file stores none or a copy of the table. */
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", true, &is_tied));
     CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied, &is_scaled));
     config.is_generator_tied = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generating text from several prompts: a scheduler's requests, or beam searches of an encoder-decoder. */
+/* Generates text from several prompts: by requests of a scheduler, or by beam searches of an encoder-decoder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct generation {
     clf_generate_params params, request_params; /* of the call; of each request */
     clf_generate_callback on_token;
     void *user;
-    clf_request **requests; /* [count]: NULL before and after its prompt is at work */
+    clf_request **requests; /* [count]: NULL before its prompt becomes a request and after the request has ended */
     clf_status failed;      /* of the request that ends the call, ... */
     size_t failed_prompt;
     char reason[CLFI_REQUEST_REASON_BYTES]; /* ... and why */
@@ -32,7 +32,7 @@ static int tell(const generation *g, const clf_generated *step)
     return g->on_token ? g->on_token(g->user, step) : 0;
 }
 
-/* A clf_generate_callback: the caller's, but for a request that fails, which ends the call. */
+/* A clf_generate_callback: passes each step on to the caller's. The first request that fails is kept instead, because it ends the call. */
 static int take_step(void *user, const clf_generated *step)
 {
     generation *g = user;
@@ -51,7 +51,7 @@ static int take_step(void *user, const clf_generated *step)
     return 0;
 }
 
-/* The next prompt's request; *out NULL: it was refused, and told. */
+/* Makes the next prompt's request. *out NULL: the prompt was refused, and the caller was told (skip_refused). */
 static clf_status make_request(generation *g, clf_request **out)
 {
     const size_t prompt = g->next;
@@ -104,7 +104,7 @@ typedef struct window {
     size_t count;
 } window;
 
-/* Requests whose keys and values have room together; at least one, unless all prompts are refused. */
+/* Fills the window with requests whose keys and values have room together: at least one, unless all prompts are refused. */
 static clf_status fill_window(generation *g, window *w)
 {
     uint64_t rows = clfi_generation_held(g->session);
@@ -134,7 +134,7 @@ static clf_status take_best(void *user, size_t source, size_t rank, const clf_hy
         CLF_TRY(clfi_request_push(request, hypothesis->tokens[i], &finish));
     if (finish == CLF_FINISH_NONE)
         CLF_TRY(clfi_request_finish(request, CLF_FINISH_LENGTH, &finish));
-    ((window *)user)->requests[source] = NULL; /* its end may destroy it */
+    ((window *)user)->requests[source] = NULL; /* clfi_request_end may destroy it */
     clfi_request_end(request, finish, CLF_OK);
     return CLF_OK;
 }
@@ -148,7 +148,7 @@ static clf_status rehearse_beams(const generation *g, clf_beam_search *search, c
     return st;
 }
 
-/* Those that a search before a loss of the device has ended leave the window. */
+/* Removes requests from the window that ended before the device was lost; the search is repeated for the others. */
 static void drop_ended(window *w)
 {
     size_t kept = 0;
@@ -223,7 +223,7 @@ done:
     return st;
 }
 
-/* How many beams there are; 1: tokens are chosen one by one. */
+/* Settles params->beams: above 1 a beam search; 1: tokens are chosen one by one. */
 static clf_status settle_beams(const clf_model *model, clf_generate_params *params)
 {
     const bool has_chance = params->temperature > 0.0f || (params->repeat_penalty != 0.0f && params->repeat_penalty != 1.0f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First steps that generate, logits and sequences share: they check parameters, prepare the session's batch, encode a text and check that
- * its tokens fit. */
+/* Implements the first steps that generate, logits and sequences share: checks parameters, prepares the session's decoding batch, encodes a
+ * text, and checks that its tokens fit. */
 #include "model/generation.h"
 
 #include "runtime/arena.h"

@@ -11,7 +11,7 @@
 #include "io/adapter_directory.h"
 #include "io/json.h"
 
-/* Both files, in their order. */
+/* The two files; `generation` is asked first. */
 typedef struct sources {
     json_t *generation; /* NULL: there is none */
     const json_t *config;
@@ -28,7 +28,8 @@ static const json_t *find(const sources *from, const char *key, const char **whe
     return value && !json_is_null(value) ? value : NULL;
 }
 
-/* The value of a rule, which config.json has only where there is no other file: transformers writes its defaults there. */
+/* The value of a rule. config.json counts only if there is no generation_config.json, because transformers writes default values into
+ * config.json. */
 static const json_t *find_rule(const sources *from, const char *key, const char **where)
 {
     const sources alone = {.generation = from->generation, .config = from->generation ? NULL : from->config};
@@ -43,7 +44,7 @@ static clf_status read_id(const json_t *value, const char *where, const char *ke
     return CLF_OK;
 }
 
-/* A number or a list of them; with is_nested a list of lists of one each. */
+/* Reads a token id or a list of ids; with is_nested a list of lists of one id each. */
 static clf_status read_list(const json_t *value, const char *where, const char *key, bool is_nested, int32_t **out, size_t *out_count)
 {
     const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
@@ -104,7 +105,7 @@ static bool is_among(int32_t id, const int32_t *ids, size_t count)
     return false;
 }
 
-/* Without those that end texts. */
+/* Removes tokens that end texts; returns how many are left. */
 static size_t drop_ends(const clf_generation_config *config, int32_t *ids, size_t count)
 {
     size_t kept = 0;
@@ -114,7 +115,7 @@ static size_t drop_ends(const clf_generation_config *config, int32_t *ids, size_
     return kept;
 }
 
-/* Tokens that no text has, from both of the keys that name them. */
+/* Reads the tokens that no text has, from both keys that name them. */
 static clf_status read_banned(const sources *from, clf_generation_config *out)
 {
     int32_t *more = NULL, *all = NULL;
@@ -149,7 +150,7 @@ static clf_status read_start(const sources *from, clf_generation_config *out)
     return value ? read_id(value, where, key, &out->start[out->start_count++]) : CLF_OK;
 }
 
-/* min_new_tokens goes before min_length; a forced beginning is one of them. */
+/* min_new_tokens overrides min_length. A forced first token counts as one of them. */
 static clf_status read_least(const sources *from, clf_generation_config *out)
 {
     const char *where;
@@ -219,7 +220,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
-    CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* transformers takes it from the model that an adapter names */
+    CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* transformers takes the file from the model that an adapter names */
     CLF_GOTO(clfi_json_read_in(place, "generation_config.json", NULL, &from.generation));
     ends = find(&from, "eos_token_id", &where);
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
@@ -268,12 +269,12 @@ static void ban(const int32_t *ids, size_t count, float *logits, size_t vocabula
             logits[ids[i]] = CLFI_IMPOSSIBLE;
 }
 
-/* Tokens that would end a run of n for the second time. */
+/* Bans tokens that would complete a run of n tokens which the text already has. */
 static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
 {
     if (n > text->count)
         return;
-    const int32_t *last = text->tokens + text->count + 1 - n; /* what the run begins with */
+    const int32_t *last = text->tokens + text->count + 1 - n; /* the first n - 1 tokens of the run */
     for (size_t i = 0; i + n <= text->count; i++)
         if (n == 1 || memcmp(text->tokens + i, last, (n - 1) * sizeof *last) == 0)
             logits[text->tokens[i + n - 1]] = CLFI_IMPOSSIBLE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings for generating text in a model's files. */
+/* Reads settings for generating text from a model's files, and applies their rules to logits. */
 #ifndef CLFI_MODEL_GENERATION_CONFIG_H
 #define CLFI_MODEL_GENERATION_CONFIG_H
 
@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/* When a beam search ends that has as many finished hypotheses as it is wide. early_stopping false: where the best open one is no better
- * than the last of them. true: at once. "never": where it would not be better at the greatest length. */
+/* When a source that has `width` finished hypotheses is done, by early_stopping. false: when its best open one is no better than the worst
+ * finished one. true: at once. "never": when it would be no better even at the greatest length. */
 typedef enum clf_beam_stop { CLF_BEAM_STOP_BEATEN, CLF_BEAM_STOP_FULL, CLF_BEAM_STOP_NEVER } clf_beam_stop;
 
 typedef struct clf_generation_config {
@@ -23,11 +23,11 @@ typedef struct clf_generation_config {
     size_t banned_first_count;
     int32_t *forced_ends; /* [forced_end_count]: one of them is the last token of a text of the greatest length; none: any token */
     size_t forced_end_count;
-    size_t min_length;      /* tokens, those before the text among them, before one may end it */
-    size_t min_new;         /* tokens of the text itself before one may end it */
-    size_t no_repeat_ngram; /* above 0: no run of so many tokens stands twice in a sequence */
-    float repeat_penalty;   /* of clf_generate_params where it is 0 there; 1: none */
-    bool is_renormalised;   /* probabilities in a search come to 1 without the tokens that must not come */
+    size_t min_length;      /* an end token may come only after this many tokens, those before the text included */
+    size_t min_new;         /* an end token may come only after this many tokens of the text itself */
+    size_t no_repeat_ngram; /* above 0: no run of this many tokens occurs twice in a sequence */
+    float repeat_penalty;   /* used where clf_generate_params has 0; 1: none */
+    bool is_renormalised;   /* in a search, the probabilities of allowed tokens sum to 1 */
     size_t beams;           /* num_beams: hypotheses of a search; 1 where it is absent */
     float length_penalty;   /* of clf_beam_rules */
     clf_beam_stop stop;
@@ -37,15 +37,16 @@ typedef struct clf_generation_config {
  * are looked for in both: eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id). The rules
  * are forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
  * begin_suppress_tokens, forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for
- * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: no numbers from 0, or another value that a key cannot
- * have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release
- * with clfi_generation_config_free. */
+ * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: a token id that is no number from 0, or another value
+ * that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes
+ * texts. Release with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* Whether the key is a rule that is not supported: only a value that changes nothing is accepted. */
 bool clfi_generation_config_refuses(const char *key);
 
-/* A text at work: `tokens` before and in it, `start` of them before it; the next token may be its last one. */
+/* A text that is being written: [count] tokens, the first `start` of which stand before it. is_last: the next token is the last one that
+ * may come. */
 typedef struct clf_text_state {
     const int32_t *tokens;
     size_t count, start;
@@ -54,10 +55,10 @@ typedef struct clf_text_state {
 
 #define CLFI_IMPOSSIBLE (-1e30f) /* still finite behind any penalty */
 
-/* Logits (or their logarithms of probabilities) [vocabulary] of tokens that must not come next become CLFI_IMPOSSIBLE. */
+/* Sets logits (or log-probabilities) [vocabulary] of tokens that must not come next to CLFI_IMPOSSIBLE. */
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary);
 
-/* Whether that changes any logit. */
+/* Whether clfi_generation_config_constrain would change any logit. */
 bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text);
 
 /* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */

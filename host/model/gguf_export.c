@@ -16,7 +16,7 @@
 
 enum { ALIGNMENT = 32 };
 
-/* Rules of generation, which a GGUF file cannot hold. */
+/* Refuses rules of generation that a GGUF file cannot hold. */
 static clf_status check_rules(const clf_generation_config *rules)
 {
     if (rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new || rules->no_repeat_ngram)
@@ -24,7 +24,7 @@ static clf_status check_rules(const clf_generation_config *rules)
     return CLF_OK;
 }
 
-/* Texts are continued where there is none. */
+/* A model without a chat template can still continue texts. */
 static clf_status put_template(const char *directory, clf_gguf_values *values)
 {
     char *text = NULL;
@@ -55,7 +55,7 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     return st == CLF_OK ? put_template(directory, values) : st;
 }
 
-/* Decoders with sentence-transformers' list of modules make embeddings. */
+/* Refuses decoders with modules.json, which make embeddings. */
 static clf_status check_modules(const char *directory)
 {
     char *path;

@@ -20,7 +20,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-6 * fabs(b);
 }
 
-/* Shape of all layers' attention, or of the layers without a window. */
+/* The attention of all layers, or of those without a window. */
 static const clf_attention_shape *shape_of(const clf_network_config *network)
 {
     return &network->decoder.attention;
@@ -45,7 +45,7 @@ double clfi_gguf_query_scale(const clf_gguf_architecture *a, const clf_network_c
     return is_near(factor, 1) ? 1 : factor;
 }
 
-/* Whether the layers with windows are those that the architecture has them in. */
+/* Whether windows are in exactly the layers in which the architecture has them. */
 static bool has_its_windows(const clf_gguf_architecture *a, const clf_network_config *network)
 {
     const clf_stack_config *decoder = &network->decoder;
@@ -55,7 +55,7 @@ static bool has_its_windows(const clf_gguf_architecture *a, const clf_network_co
     return true;
 }
 
-/* Whether layers with windows turn by a rule that the architecture has for the others alone. */
+/* Whether the rotary positions of layers with windows are scaled. The architecture can scale only those of the other layers. */
 static bool has_scaled_windows(const clf_network_config *network)
 {
     const clf_stack_config *decoder = &network->decoder;
@@ -164,7 +164,8 @@ static clf_status put_rotary(const metadata_writer *w, const clf_network_config 
     return put_scaling(w, &shape->rotary);
 }
 
-/* Windows and caps. Where the architecture knows no windows, texts as long as one see all of it. */
+/* Writes windows and soft caps. If the architecture has no windows, *out_positions limits texts to the length of one, in which every token
+ * sees all before it. */
 static clf_status put_attention(const metadata_writer *w, const clf_network_config *network, int64_t *out_positions)
 {
     const clf_gguf_architecture *a = w->architecture;

@@ -25,7 +25,8 @@ typedef struct made_tensor {
     char name[CLFI_GGUF_MAX_NAME + 1];
     stored_part parts[CLFI_MOST_FUSED]; /* one under the other */
     int part_count;
-    int64_t head_size;   /* above 0: rows of each head in pairs that turn together: i and i + head_size / 2 side by side */
+    int64_t head_size;   /* above 0: the rows of each head are reordered so that those of a rotary pair, i and i + head_size / 2, are
+                            adjacent */
     float scale, offset; /* weights become scale * (w + offset) */
     float *values;       /* owned: of a tensor that is not stored */
 } made_tensor;
@@ -58,7 +59,7 @@ static clf_status add(clf_gguf_tensors *t, const char *name, made_tensor **out)
     return CLF_OK;
 }
 
-/* The stored tensor, of rows x columns (columns 0: a vector). */
+/* Finds the stored tensor and checks its shape: rows x columns (columns 0: a vector). */
 static clf_status find_stored(const clf_gguf_tensors *t, const char *name, int64_t rows, int64_t columns, bool is_transposed,
                               clf_checkpoint_tensor *out)
 {
@@ -90,7 +91,8 @@ static clf_status add_part(const clf_gguf_tensors *t, made_tensor *made, const c
     return CLF_OK;
 }
 
-/* Sizes, type and data, once the parts are known: as it is stored where nothing changes. Vectors are f32. */
+/* Sets sizes, type and data once the parts are known. Vectors and the table of positions become f32. data points into the file if nothing
+ * changes. */
 static void finish(made_tensor *made, int64_t columns, bool is_table)
 {
     clf_gguf_tensor *gguf = &made->gguf;
@@ -166,7 +168,7 @@ static int roles_of(const clf_weight_name *row, clf_weight_role out[CLFI_MOST_FU
     return count;
 }
 
-/* One of GGUF's tensors: weight or bias. Nothing where it is a bias that the checkpoint lacks. */
+/* Adds one of GGUF's tensors, a weight or a bias. No-op for a bias that the checkpoint lacks. */
 static clf_status add_tensor(clf_gguf_tensors *t, const clf_weight_name *rows, const clf_weight_name *gguf, int64_t layer,
                              const char *suffix)
 {
@@ -197,7 +199,7 @@ static clf_status add_tensor(clf_gguf_tensors *t, const clf_weight_name *rows, c
     return CLF_OK;
 }
 
-/* Whether the network has such weights under this row of GGUF's names. */
+/* Whether the file gets the weights of this row of GGUF's names. */
 static bool is_wanted(const clf_gguf_tensors *t, const clf_weight_name *row)
 {
     const clf_stack_config *stack = stack_of(t);
@@ -230,7 +232,7 @@ static clf_status add_row(clf_gguf_tensors *t, const clf_weight_name *rows, cons
     return add_tensor(t, rows, gguf, layer, "bias");
 }
 
-/* A vector that is not stored. */
+/* Adds a vector that the checkpoint does not store. *out: its values, for the caller to fill. */
 static clf_status add_vector(clf_gguf_tensors *t, const char *name, int64_t count, float **out)
 {
     made_tensor *made;
@@ -244,7 +246,7 @@ static clf_status add_vector(clf_gguf_tensors *t, const char *name, int64_t coun
     return CLF_OK;
 }
 
-/* Llama 3's scaling: what each plain frequency is divided by. */
+/* Adds Llama 3's scaling: the numbers that plain frequencies are divided by. */
 static clf_status add_frequency_divisors(clf_gguf_tensors *t, const clf_rotary *rotary)
 {
     const clf_rotary plain = {.base = rotary->base, .dims = rotary->dims};
@@ -261,7 +263,7 @@ static clf_status add_frequency_divisors(clf_gguf_tensors *t, const clf_rotary *
     return CLF_OK;
 }
 
-/* Longrope's divisors within the trained positions and, for readers that go beyond, behind them. */
+/* Adds longrope's divisors for texts within the trained positions, and those for longer texts, which other readers of GGUF may use. */
 static clf_status add_long_divisors(clf_gguf_tensors *t, const clf_rotary *rotary)
 {
     const json_t *config = clfi_checkpoint_config(t->checkpoint), *list = NULL;
@@ -366,7 +368,7 @@ static const clf_gguf_tensor *tensor_at(const void *user, size_t index)
     return &((const clf_gguf_tensors *)user)->list[index]->gguf;
 }
 
-/* Row `row` of the tensor, columns from .. from + count. */
+/* Computes columns from .. from + count of GGUF's row `row` from the stored parts. */
 static void read_row(const made_tensor *made, int64_t row, int64_t from, int64_t count, float *out)
 {
     const int64_t head = made->head_size, columns = made->gguf.rank == 2 ? made->gguf.dim[1] : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of kept sequences. It is short, so a linear search is enough. */
+/* Keeps the list of sequences of ended requests. It is short, so a linear search is enough. */
 #include "model/kept_prefixes.h"
 
 #include <stdlib.h>

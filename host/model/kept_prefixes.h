@@ -12,7 +12,7 @@ typedef struct clf_kept_prefix {
     int32_t sequence; /* of the decoding batch */
     int32_t *tokens;  /* [count]; owned */
     size_t count;
-    uint64_t used; /* when, by clf_kept_prefixes.clock */
+    uint64_t used; /* value of clf_kept_prefixes.clock at its last use */
 } clf_kept_prefix;
 
 typedef struct clf_kept_prefixes {
@@ -27,12 +27,12 @@ typedef struct clf_kept_prefixes {
 /* Drops all sequences. A zeroed struct is accepted. */
 void clfi_prefixes_clear(clf_kept_prefixes *prefixes);
 
-/* Takes over a sequence with these tokens, and drops those that it makes superfluous; or drops it where it is too short, too long, or there
- * is no memory. */
+/* Takes over a sequence with these tokens, and drops those that it makes superfluous. Drops it instead if it is too short or too long, if a
+ * kept one begins with all of it, or if there is no memory. */
 void clfi_prefixes_keep(clf_kept_prefixes *prefixes, int32_t sequence, const int32_t *tokens, size_t count);
 
-/* A new sequence that has the longest kept beginning of these tokens; *out_shared: how many it has. 0: none, and there is no sequence.
- * OUT_OF_MEMORY. */
+/* Opens a sequence with the longest beginning of these tokens that a kept sequence has. *out_shared: its number of tokens; 0: nothing
+ * suitable is kept, and no sequence was opened. OUT_OF_MEMORY. */
 clf_status clfi_prefixes_fork(clf_kept_prefixes *prefixes, const int32_t *tokens, size_t count, int32_t *out_sequence, size_t *out_shared);
 
 /* Drops the sequence that was unused for longest. False: there is none. */

@@ -59,7 +59,7 @@ static clf_status read_problem(const json_t *config, int64_t labels, clf_problem
     CLF_FAIL(CLF_UNSUPPORTED, "%s: problem_type \"%s\": expected %s, %s or %s", where, name, names[0], names[1], names[2]);
 }
 
-/* A name as it is written; transformers keeps names that are numbers as they are, and prints them so. */
+/* Reads a label's name. transformers keeps a name that is a number as it is, and prints it so. */
 static clf_status read_name(const json_t *names, const char *at, const char *key, char **out)
 {
     const json_t *value = json_object_get(names, key);
@@ -105,7 +105,7 @@ clf_status clfi_score_function_check(const json_t *json, const char *file, const
     CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected torch.nn's Identity or Sigmoid", file, key, name);
 }
 
-/* As CrossEncoder wrote it into config.json, of late and before. */
+/* Checks the score function under both keys of config.json: the one of newer and the one of older versions of CrossEncoder. */
 static clf_status check_score(const json_t *config)
 {
     const json_t *settings;

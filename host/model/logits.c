@@ -18,7 +18,8 @@ typedef struct reading {
     float *logits; /* [CLFI_LOGIT_TOKENS, V] */
 } reading;
 
-/* Gives `count` tokens; the logits after each (is_all: at most CLFI_LOGIT_TOKENS), or after the last. */
+/* Gives the sequence `count` tokens. out: the logits after each token (is_all, with at most CLFI_LOGIT_TOKENS), or after the last; NULL:
+ * not wanted. */
 static clf_status give(const reading *r, const int32_t *tokens, size_t count, bool is_all, float *out)
 {
     clf_context *context = r->session->context;
@@ -129,12 +130,12 @@ static double surprise(const float *logits, size_t vocabulary, int32_t token)
     return log(sum) + largest - (double)logits[token];
 }
 
-/* A text on its way: its tokens come one by one and are read as windows. */
+/* A text whose tokens arrive one by one and are read in windows. */
 typedef struct windows {
     reading r;
-    int32_t *tokens; /* [size]: the window at hand */
+    int32_t *tokens; /* [size]: the current window */
     size_t count, size;
-    size_t done, total; /* tokens of the windows before, and of the text */
+    size_t done, total; /* tokens of earlier windows, and of the whole text */
     size_t predicted;
     double sum;
 } windows;
@@ -155,7 +156,7 @@ static clf_status read_window(const reading *r, const void *what, void *out)
     return CLF_OK;
 }
 
-/* The window at hand in a sequence of its own; the next one is empty. */
+/* Reads the current window in a sequence of its own, and empties it. */
 static clf_status end_window(windows *w)
 {
     double sum = 0;

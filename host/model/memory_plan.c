@@ -41,7 +41,8 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* rows: of tables of tokens and heads, which a conversion to q4_0 makes q8_0. */
+/* rows: the size of the vocabulary. A matrix with that many rows is a table of tokens or a head, which a conversion to q4_0 stores as
+ * q8_0. */
 static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, int64_t rows,
                        clf_memory_plan *plan)
 {
@@ -56,7 +57,7 @@ static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *
     plan->small_bytes += is_matrix ? least(bytes_as(tensor->dim[0] == rows ? CLF_WEIGHT_Q8_0 : CLF_WEIGHT_Q4_0, count), bytes) : bytes;
 }
 
-/* Rows, norms, projections and the hidden rows of a layer. */
+/* Bytes that a pass needs at once: rows, norms, projections and hidden rows of one layer. */
 static uint64_t activations_of(const clf_stack_config *stack, uint64_t tokens)
 {
     const clf_attention_shape *shape = &stack->attention;
@@ -73,7 +74,7 @@ static uint64_t encoder_scratch(const clf_context *context, const clf_network_co
     return activations_of(&config->encoder, most(batch, longest));
 }
 
-/* Tokens whose keys and values, of so many bytes, fit beside weights and scratch. */
+/* How many tokens fit beside weights and scratch, if keys and values of one take token_bytes. */
 static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan, uint64_t token_bytes)
 {
     const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, layer = token_bytes / (uint64_t)plan->layers;
@@ -85,7 +86,7 @@ static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan,
 
 clf_memory_plan clfi_memory_plan_for(const clf_context *context, const clf_memory_plan *plan, uint64_t sequences)
 {
-    const uint64_t limit = UINT64_MAX / 4; /* of sums below: no number of texts wraps around */
+    const uint64_t limit = UINT64_MAX / 4; /* so that the sums below do not wrap around, whatever the number of texts */
     clf_memory_plan own = *plan;
     if (own.cache_bytes == 0)
         return own;
@@ -119,7 +120,7 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     plan.sequence_bytes = (uint64_t)config->target.vocabulary * sizeof(float);
     plan.half_cache_bytes = rows * (uint64_t)size * clf_dtype_bytes(CLF_F16);
     plan.cache_bytes = rows * (uint64_t)clfi_kv_row(cache, size) * clf_dtype_bytes(cache);
-    if (!stack->has_source) /* how long a text and its source are together nobody knows before */
+    if (!stack->has_source) /* nobody knows in advance how long a text and its source will be together */
         plan.positions = config->target.max_positions;
     return clfi_memory_plan_for(context, &plan, params->sequences ? params->sequences : CLFI_BATCH_SEQUENCES);
 }

@@ -7,7 +7,7 @@
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
-/* How keys and values lie in a cache: the name in options, and the element type (kernel/kv_cache.h). */
+/* How a cache stores keys and values: the name in options, and the element type (kernel/kv_cache.h). */
 typedef struct clf_cache_storage {
     const char *name;
     clf_dtype dtype;
@@ -16,7 +16,8 @@ typedef struct clf_cache_storage {
 /* NULL: caches have no such storage. */
 const clf_cache_storage *clfi_cache_storage(clf_storage storage);
 
-/* Weights whose pages the device uses in place in the mapped file count like the others. Every tensor of two axes counts as a matrix. */
+/* Computes the plan. Weights whose pages the device uses in place in the mapped file count like the others. Every weight of two axes counts
+ * as a matrix. */
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
                                  const clf_model_params *params);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of an open model. */
+/* Answers queries about an open model: its settings and prompts. */
 #include "model/model.h"
 
 const clf_model_info *clf_model_get_info(const clf_model *model)

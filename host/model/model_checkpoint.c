@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints of models with adapters: a form of checkpoint over the model's own. */
+/* Opens checkpoints of models with adapters, as a form of checkpoint that reads the model's own. */
 #include "model/model_checkpoint.h"
 
 #include <stdlib.h>

@@ -5,11 +5,13 @@
 
 #include "io/checkpoint.h"
 
-/* clfi_checkpoint_open. Where the directory has an adapter_config.json, its tensors are those of the merged model: a tensor that the
- * adapter changes has is_made, and is merged when it is loaded. Statuses also as clfi_adapter_base and clfi_adapter_config_read. */
+/* Opens a model's checkpoint as clfi_checkpoint_open does. Where the directory has an adapter_config.json, the tensors are those of the
+ * merged model: a tensor that the adapter changes has is_made, and is merged when it is loaded. Statuses also as clfi_adapter_base,
+ * clfi_adapter_config_read and clfi_account_check. */
 clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out);
 
-/* Reads directory/config.json; release *out with json_decref. NOT_FOUND: no such directory or file. FORMAT: not JSON, or too large. */
+/* Reads the config.json of the model in a directory; for an adapter it is the model's that the adapter belongs to. *out: the caller
+ * releases it with json_decref. Statuses as clfi_model_checkpoint_open. */
 clf_status clfi_model_config_read(const char *directory, json_t **out);
 
 /* Changes of an adapter to a loaded checkpoint. */

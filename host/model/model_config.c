@@ -119,7 +119,8 @@ clf_status clfi_model_config_one_way(const json_t *config)
     return clfi_model_config_absent(config, (const char *const[]){"is_causal"}, 1);
 }
 
-/* Yarn's keys; attention_factor, or what the factor (and mscale, of some) makes of it. */
+/* Reads yarn's keys. The magnitude is attention_factor; without the key it follows from the factor, and from mscale and mscale_all_dim
+ * where a file has both. */
 static clf_status read_yarn(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
 {
     double scale, all, standard;
@@ -136,8 +137,8 @@ static clf_status read_yarn(const json_t *json, const char *at, int64_t max_posi
     return clfi_json_opt_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, max_positions, &out->trained_positions);
 }
 
-/* Longrope's divisors of texts no longer than the trained positions; those of longer texts turn all that came before otherwise, so that
- * cached keys would be wrong. */
+/* Reads longrope's divisors for texts within the trained positions. Longer texts have other divisors, which turn earlier tokens otherwise,
+ * so that cached keys would be wrong. */
 static clf_status read_long(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
 {
     static const char key[] = "original_max_position_embeddings";
@@ -176,7 +177,7 @@ static clf_status read_scaling(const json_t *json, const char *at, const json_t 
     const char *type;
     CLF_TRY(clfi_json_opt_string(json, at, "type", "default", &type)); /* the key's older name */
     CLF_TRY(clfi_json_opt_string(json, at, "rope_type", type, &type));
-    if (strcmp(type, "default") == 0 || strcmp(type, "dynamic") == 0) /* dynamic: only texts of more than the positions turn otherwise */
+    if (strcmp(type, "default") == 0 || strcmp(type, "dynamic") == 0) /* dynamic differs only in texts longer than the positions */
         return CLF_OK;
     if (strcmp(type, "longrope") == 0 || strcmp(type, "su") == 0) /* its older name */
         return read_long(json, at, config, max_positions, out);

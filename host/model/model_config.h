@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of a model directory: what families have in common there. */
+/* Reads from a model's config.json what several families have in common. */
 #ifndef CLFI_MODEL_MODEL_CONFIG_H
 #define CLFI_MODEL_MODEL_CONFIG_H
 
@@ -15,8 +15,10 @@ typedef struct clf_size_keys {
     const char *width, *hidden_width, *heads, *layers, *vocabulary, *max_positions;
 } clf_size_keys;
 
-/* The sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the width. */
-extern const clf_size_keys clfi_hub_size_keys; /* those that most of transformers' families have */
+extern const clf_size_keys clfi_hub_size_keys; /* the keys of most of transformers' families */
+
+/* Reads the sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the
+ * width. */
 clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *keys, clf_stack_config *stack,
                                    clf_embedding_config *embedding);
 
@@ -27,31 +29,32 @@ clf_status clfi_model_config_activation(const json_t *config, const char *key, c
 /* The activation of that name, which config.json has under `key`. */
 clf_status clfi_model_activation_find(const char *key, const char *name, clf_activation *out);
 
-/* The object that describes rotary positions: a rope_scaling with members, as transformers 5 has it, before rope_parameters, or what that
- * has for `kind` (NULL: one for all). *out NULL: neither; *at: its name for messages. UNSUPPORTED: both, where kinds are told apart. */
+/* Finds the object that describes rotary positions: rope_scaling if it has members, which transformers 5 prefers, else rope_parameters, or
+ * its member `kind` if it has that (kind NULL: one object for all layers). *out NULL: there is neither; *at: its name for messages.
+ * UNSUPPORTED: both, with a kind. */
 clf_status clfi_model_config_rope(const json_t *config, const char *kind, const json_t **out, const char **at);
 
-/* Rotary positions: base and scaling from that object (older: rope_theta beside rope_scaling), those of `kind` ("full_attention")
- * where it tells kinds of layers apart; kind NULL: one for all. key: the older one of the base, rope_theta of most families; standard: the
- * base where no key gives one. Sets neither dims nor pairs.
- * Of longrope: the divisors within the trained positions, which are then all that the model has. UNSUPPORTED: a scaling other than default,
- * dynamic, linear, llama3, longrope and yarn. */
+/* Reads base and scaling of rotary positions from that object (older files: rope_theta beside rope_scaling), for layers of `kind`
+ * ("full_attention") if it tells kinds apart; kind NULL: one for all. key: the older key of the base, rope_theta in most families;
+ * standard: the base where no key gives one. Sets neither dims nor pairs. For longrope it reads the divisors within the trained positions,
+ * to which the model is then limited. UNSUPPORTED: a scaling other than default, dynamic, linear, llama3, longrope and yarn. */
 clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out);
 
-/* Numbers above 0 that frequencies are divided by, `key` of `at` in messages. FORMAT: none, too many, or one that is none. */
+/* Reads a list of numbers above 0 that frequencies are divided by; at, key: its names for messages. FORMAT: no number, too many, or one
+ * that is not above 0. */
 clf_status clfi_model_config_divisors(const json_t *list, const char *at, const char *key, clf_rotary *out);
 
-/* Layers that are local where layer_types does not tell: those from `first` on but each `period`-th, the first of which is `phase`; period
- * 0: all from `first` on. */
+/* Which layers are local if there is no layer_types: those from `first` on, except each layer i with i % period == phase; period 0: all
+ * from `first` on. */
 typedef struct clf_local_rule {
     int64_t first, period, phase;
 } clf_local_rule;
 
-/* Which layers of the stack, whose number is known, are local: "sliding_attention" among layer_types ("full_attention" is the other one),
- * or else the rule. FORMAT: another number of them. UNSUPPORTED: another type. */
+/* Marks the stack's local layers, whose number of layers is set: those of type "sliding_attention" in layer_types (the other type is
+ * "full_attention"), or else those of the rule. FORMAT: layer_types has another number of layers. UNSUPPORTED: another type. */
 clf_status clfi_model_config_local_layers(const json_t *config, const clf_local_rule *rule, clf_stack_config *stack);
 
-/* Keys with the one value that the family's networks have; missing is as good. UNSUPPORTED: another value. */
+/* A key that must have one value, because the family's networks are so; it may be missing. UNSUPPORTED: another value. */
 typedef struct clf_expected_flag {
     const char *key;
     bool value;

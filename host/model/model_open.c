@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and destroying a model: family by config.json, tokenizer, sentence settings. */
+/* Opens, describes and destroys models: finds the family by config.json, opens network and tokenizer, reads the settings of
+ * sentence-transformers. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
     return CLF_OK;
 }
 
-/* A decoder whose layers make embeddings. */
+/* Whether the family is a decoder whose layers make embeddings here. */
 static bool is_as_encoder(unsigned tasks, const clf_family *family)
 {
     return tasks == CLF_TASK_EMBED && !(family->tasks & CLF_TASK_EMBED);
@@ -102,7 +103,7 @@ static const char *linear_engine(const clf_model *model)
     return clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS);
 }
 
-/* name: of the tokenizer. */
+/* Checks that the embedding table has a row for each token. name: the tokenizer's, for messages. */
 static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *name, int64_t rows)
 {
     const size_t tokens = clf_tokenizer_vocabulary_size(tokenizer);
@@ -111,7 +112,7 @@ static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *na
     return CLF_OK;
 }
 
-/* directory: of the modules. */
+/* Reads and loads what sentence-transformers has after the network. directory: that of modules.json. */
 static clf_status read_sentence(clf_model *model, const char *directory, bool has_weights, clf_sentence_config *sentence)
 {
     const clf_network_config *network = &model->network->config;
@@ -218,7 +219,7 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     model->left_out = context->unbuilt;
     model->opening = context->openings;
     if (st == CLF_OK)
-        st = clf_context_finish(context); /* the weights are where other queues may read them */
+        st = clf_context_finish(context); /* other queues may read the weights from here on */
     if (st != CLF_OK) {
         clf_model_destroy(model);
         return st;
@@ -270,7 +271,8 @@ static bool is_same(const clf_model_info *a, const clf_model_info *b)
            a->file_bytes == b->file_bytes;
 }
 
-/* Exchanges the weights with those of `again`; NULL: only checks that nobody else reads them. Nobody reads those of a lost device. */
+/* Exchanges the weights with those of `again`; NULL: only checks that nobody else may be reading them. Weights of a lost device have no
+ * readers. */
 static clf_status exchange_weights(clf_model *model, clf_model *again)
 {
     const clf_sentence_head head = model->sentence;

@@ -17,8 +17,8 @@ typedef enum clf_weight_role {
     CLF_WEIGHT_SOURCE_KEY,
     CLF_WEIGHT_SOURCE_VALUE,
     CLF_WEIGHT_SOURCE_OUTPUT,
-    CLF_WEIGHT_FFN_IN,   /* W1: the one with the activation */
-    CLF_WEIGHT_FFN_GATE, /* Wg: the one without */
+    CLF_WEIGHT_FFN_IN,   /* W1: its product goes through the activation */
+    CLF_WEIGHT_FFN_GATE, /* Wg: its product does not */
     CLF_WEIGHT_FFN_OUT,
     CLF_WEIGHT_FUSED, /* several of the above, one under the other: `parts` */
     CLF_WEIGHT_ATTENTION_NORM,
@@ -26,7 +26,7 @@ typedef enum clf_weight_role {
     CLF_WEIGHT_SOURCE_NORM,
     CLF_WEIGHT_FFN_NORM,
     CLF_WEIGHT_FFN_POST_NORM,
-    CLF_WEIGHT_QUERY_NORM, /* of the elements of a head */
+    CLF_WEIGHT_QUERY_NORM, /* [head size] */
     CLF_WEIGHT_KEY_NORM,
     /* of a stack and its embedding */
     CLF_WEIGHT_FINAL_NORM,
@@ -37,8 +37,8 @@ typedef enum clf_weight_role {
     CLF_WEIGHT_EMBEDDING_NORM,
     /* of the head */
     CLF_WEIGHT_GENERATOR,
-    CLF_WEIGHT_GENERATOR_BIAS, /* a bias that is called otherwise than the generator's own */
-    CLF_WEIGHT_SHARED,         /* the table of tokens that a tied generator is a copy of; without a row: that of the decoder */
+    CLF_WEIGHT_GENERATOR_BIAS, /* a bias whose name does not follow from the generator's */
+    CLF_WEIGHT_SHARED,         /* the table of tokens that a tied generator copies; without a row it is the decoder's */
     CLF_WEIGHT_CLASSIFIER_DENSE,
     CLF_WEIGHT_CLASSIFIER_NORM,
     CLF_WEIGHT_CLASSIFIER
@@ -55,11 +55,11 @@ typedef enum clf_stored {
 
 enum { CLFI_MOST_FUSED = 4 };
 
-/* Rows of one role are alternatives: the first that is in the file counts. */
+/* Rows of one role are alternatives: the first whose weight is in the file counts. */
 typedef struct clf_weight_name {
     clf_weight_role role;
-    /* The module, completed by ".weight" and ".bias"; %d is the layer. It may end in '*', which they replace without the point
-     * ("in_proj_*"), or in '!' where it is the whole name. A leading '/' keeps it from being prefixed. */
+    /* The module's name, to which ".weight" or ".bias" is added; %d is the layer. A '*' at the end is replaced by "weight" or "bias"
+     * ("in_proj_*"). A '!' at the end marks a whole name, to which nothing is added. With a leading '/' the name gets no prefix. */
     const char *pattern;
     clf_weight_role parts[CLFI_MOST_FUSED]; /* of CLF_WEIGHT_FUSED: what it holds, in its order */
     clf_stored stored;
@@ -83,13 +83,14 @@ typedef struct clf_weight_name {
         .role = CLF_WEIGHT_END \
     }
 
-/* Each table ends with CLFI_WEIGHTS_END; NULL: it has none. */
+/* The names of a network's weights. Each table ends with CLFI_WEIGHTS_END; NULL: there is no such part. */
 typedef struct clf_name_map {
-    /* Before every name, ended by NULL: the first with which the encoder's (else the decoder's) first row is in the file. NULL: none. */
+    /* Prefixes of all names, ended by NULL. The first one counts with which the encoder's (else the decoder's) first row is in the file.
+     * NULL: no prefix. */
     const char *const *prefixes;
     const clf_weight_name *encoder, *decoder; /* with the embedding of each */
     const clf_weight_name *head;
-    /* The end of the names of weights that transformers widens from float16 to float32, so that an adapter's changes are not rounded to
+    /* The end of the names of weights that transformers widens from float16 to float32; an adapter's changes to them are not rounded to
      * float16. NULL: there are none. */
     const char *wide_names;
 } clf_name_map;

@@ -2,7 +2,7 @@
 /* Name maps of decoders as transformers stores them. */
 #include "model/family.h"
 
-/* Llama's modules, and those of Phi-3, which fuses them. */
+/* Llama's modules, and the fused ones of Phi-3. */
 #define LAYER                                                                                                                              \
     CLFI_WEIGHT(TOKENS, "embed_tokens"), CLFI_WEIGHT(QUERY, "layers.%d.self_attn.q_proj"), CLFI_WEIGHT(KEY, "layers.%d.self_attn.k_proj"), \
         CLFI_WEIGHT(VALUE, "layers.%d.self_attn.v_proj"), CLFI_WEIGHT_FUSED_QKV("layers.%d.self_attn.qkv_proj"),                           \
@@ -14,7 +14,7 @@
 
 static const clf_weight_name llama[] = {LAYER, CLFI_WEIGHT(FFN_NORM, "layers.%d.post_attention_layernorm"), CLFI_WEIGHTS_END};
 
-/* With norms before and after each block. */
+/* Gemma 2 and 3 have norms before and after each block. */
 static const clf_weight_name gemma2[] = {LAYER, CLFI_WEIGHT(ATTENTION_POST_NORM, "layers.%d.post_attention_layernorm"),
                                          CLFI_WEIGHT(FFN_NORM, "layers.%d.pre_feedforward_layernorm"),
                                          CLFI_WEIGHT(FFN_POST_NORM, "layers.%d.post_feedforward_layernorm"), CLFI_WEIGHTS_END};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads a network's weights from a checkpoint. The name map says which tensor has a role's matrix (query, key, feed-forward ...). Matrices
- * of linear layers are packed for the engine that multiplies them; norms, biases and tables stay as they are stored. */
+/* Loads a network's weights from a source. The name map says which tensor has a role's matrix (query, key, feed-forward ...). Matrices of
+ * linear layers are packed for the engine that multiplies them; biases, tables and most norms stay as they are stored. */
 #include "model/network_load.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens networks: configuration, then files, then weights. */
+/* Opens networks: reads the configuration, then the list of tensors, then the weights. */
 #include "model/network_open.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "model/unread_tensors.h"
 #include "model/weight_lookup.h"
 
-/* A family whose names have no head for sequences has none, whatever config.json says. */
+/* Finds the number of labels; 0 for a family whose name map has no classifier, whatever config.json says. */
 static clf_status find_head(const json_t *json, const clf_name_map *names, clf_classifier_config *classifier)
 {
     for (const clf_weight_name *row = names->head; row && row->role != CLF_WEIGHT_END; row++)
@@ -45,7 +45,7 @@ static bool is_taken(const void *weights, const char *name)
     return clfi_weights_is_taken(weights, name);
 }
 
-/* The network takes what the checkpoint has. */
+/* Refuses a checkpoint with tensors that the network did not load. */
 static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_family *family, const clf_name_map *names,
                               const clf_network_config *config, clf_weights *weights)
 {
@@ -78,7 +78,7 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
     return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
 }
 
-/* A network without weights. Sizes that go with none are a fault of the files here. */
+/* Creates a network without weights. Sizes that no network can have are a fault of the model's files here. */
 static clf_status create(clf_context *context, const clf_network_config *config, clf_network **out)
 {
     const clf_status st = clfi_network_create(context, config, out);
@@ -113,7 +113,7 @@ static clf_status check_cache(const clf_network_config *config, clf_storage cach
     return CLF_OK;
 }
 
-/* Configuration, names and plan of a checkpoint, whose tensors are known then. */
+/* Reads configuration, names and plan of a checkpoint, and loads its list of tensors. */
 static clf_status plan_network(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                                const clf_model_params *params, clf_network_config *config, clf_name_map *names, clf_memory_plan *plan)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches of tokens: the only place where token ids go to the device. */
+/* Packs batches of tokens and sends them, and values that go with them, to the device. */
 #include "model/packing.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ clf_status clfi_check_ids(const char *what, const char *kind, const int32_t *ids
     return CLF_OK;
 }
 
-/* packer->host as [ids, types, positions, offsets] goes to the device. */
+/* Sends packer->host, which holds [ids, types, positions, offsets], to the device. */
 static clf_status upload(clf_packer *packer, int64_t tokens, int64_t offsets, clf_token_batch *out)
 {
     CLF_TRY(clfi_buffer_write(packer->buffer, 0, packer->host, (size_t)(3 * tokens + offsets) * sizeof *packer->host));
@@ -77,7 +77,7 @@ static clf_status upload(clf_packer *packer, int64_t tokens, int64_t offsets, cl
     return CLF_OK;
 }
 
-/* Position of each token: its place, or with skips_padding 0 for padding and 1, 2, ... for the others. */
+/* Sets the position of each token: its index in the sequence, or with skips_padding 0 for padding and 1, 2, ... for the others. */
 static void set_positions(const clf_embedding_config *embedding, const int32_t *ids, int32_t count, int32_t *positions)
 {
     int32_t last = 0;
@@ -167,7 +167,7 @@ clf_status clfi_order_by_length(size_t count, clf_length_of length, const void *
     return CLF_OK;
 }
 
-/* CPUs: activations of some thousand tokens leave the caches; GPUs want enough rows to fill them. */
+/* On CPUs, the activations of a few thousand tokens exceed the caches. GPUs need enough rows to be busy. */
 size_t clfi_batch_tokens(const clf_context *context)
 {
     enum { OF_CPUS = 1024, OF_GPUS = 16384 };

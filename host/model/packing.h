@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts and ids into batches: the order by length, windows of it, and tokens checked and put onto the device in one transfer. */
+/* Packs token ids into batches on the device: checks them and sends them in one transfer. Also sorts texts by length and cuts the order
+ * into batches. */
 #ifndef CLFI_MODEL_PACKING_H
 #define CLFI_MODEL_PACKING_H
 
@@ -14,7 +15,7 @@ typedef struct clf_token_batch {
     clf_attention_batch *attention;    /* which rows attend to which: each sequence to itself */
 } clf_token_batch;
 
-/* Memory that is reused from batch to batch. Zeroed: nothing yet. */
+/* Memory that is reused from batch to batch. clfi_packer makes one without memory. */
 typedef struct clf_packer {
     clf_context *context;           /* borrowed: the buffers keep it alive */
     clf_attention_batch *attention; /* NULL until sequences are packed */
@@ -26,35 +27,37 @@ typedef struct clf_packer {
 clf_packer clfi_packer(clf_context *context);
 void clfi_packer_clear(clf_packer *packer); /* a zeroed one is accepted */
 
-/* Sequences one after another without padding: sequence i is ids[offsets[i] .. offsets[i+1]), and the batch begins with ids[offsets[0]].
- * Positions as the embedding counts them (skips_padding).
- * type_ids NULL: all 0. INVALID_ARGUMENT names the sequence (as `what`: "sequence", "source") and the value: offsets that fall, one longer
- * than the embedding's positions, an id outside its vocabulary or its types. */
+/* Packs sequences one after another without padding: sequence i is ids[offsets[i] .. offsets[i+1]), and the batch begins with
+ * ids[offsets[0]]. Positions are counted as the embedding does (skips_padding). type_ids NULL: all 0. INVALID_ARGUMENT names the sequence
+ * (as `what`: "sequence", "source") and the value: offsets that fall, a sequence longer than the embedding's positions, an id outside its
+ * vocabulary or its types. */
 clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids,
                                const int32_t *type_ids, const int32_t *offsets, size_t sequences, clf_token_batch *out);
 
-/* INVALID_ARGUMENT "<what>: <kind> <id> at <place> ...": one of the ids is not in 0 .. limit - 1. what "": nothing before the kind. */
+/* INVALID_ARGUMENT "<what>: <kind> <id> at <place> ...": one of the ids is not in 0 .. limit - 1. With what "" the message begins with the
+ * kind. */
 clf_status clfi_check_ids(const char *what, const char *kind, const int32_t *ids, int64_t count, int64_t limit);
 
-/* Tokens of sequences of one length: token i of `count` is at position (i / apart) % length. Neither offsets nor attention are set.
- * INVALID_ARGUMENT ("E_VALUE: what: ..."): too long for the positions, an id outside the vocabulary. UNSUPPORTED ("E_LIMIT"): 2^31 tokens
- * or more. */
+/* Packs tokens of sequences of one length: token i of `count` is at position (i / apart) % length. Sets neither offsets nor attention.
+ * INVALID_ARGUMENT ("E_VALUE: what: ..."): the length exceeds the positions, an id is outside the vocabulary. UNSUPPORTED ("E_LIMIT"): 2^31
+ * tokens or more. */
 clf_status clfi_pack_even(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids, int64_t count,
                           int64_t apart, int64_t length, clf_token_batch *out);
 
-/* Any other values that go with tokens, such as tables of cache rows: room for `count` on the host, and that many sent to
- * packer->buffer. */
+/* Sends other values that go with tokens, such as tables of cache rows. clfi_packer_host gives room for `count` of them on the host; after
+ * the caller has filled it, clfi_packer_send writes `count` of them to packer->buffer. */
 clf_status clfi_packer_host(clf_packer *packer, size_t count, int32_t **out);
 clf_status clfi_packer_send(clf_packer *packer, size_t count);
 
-/* order[0..count) = the indices by falling length, equal ones as they came: sequences of like length share a batch. */
+/* *out_order [count], which the caller frees: the indices by falling length, equal ones as they came, so that sequences of similar length
+ * share a batch. */
 typedef size_t (*clf_length_of)(const void *user, size_t index);
 clf_status clfi_order_by_length(size_t count, clf_length_of length, const void *user, size_t **out_order);
 
-/* Tokens of one forward pass over texts where the caller names no number. */
+/* Tokens of one forward pass over texts, if the caller gives no number. */
 size_t clfi_batch_tokens(const clf_context *context);
 
-/* How many of order[first ..] make the next batch: those whose lengths sum to at most `limit`, and one at least. */
+/* How many of order[first ..] make the next batch: as many as have lengths that sum to at most `limit`, but at least one. */
 size_t clfi_next_window(const size_t *order, size_t first, size_t count, size_t limit, clf_length_of length, const void *user);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts of config_sentence_transformers.json: texts that a model wants before those that it embeds. */
+/* Reads the prompts of config_sentence_transformers.json: texts that a model expects before the texts that it embeds. */
 #ifndef CLFI_MODEL_PROMPTS_H
 #define CLFI_MODEL_PROMPTS_H
 
@@ -11,11 +11,12 @@
 typedef struct clf_prompts {
     size_t count;
     char **name, **text;  /* owned; in the file's order */
-    size_t *by_name;      /* their places in the order of the names */
-    const char *standard; /* one of the names: what is used where a caller names none; NULL: none */
+    size_t *by_name;      /* [count]: indices of the prompts, sorted by name */
+    const char *standard; /* one of the names: the prompt that is used if a caller names none; NULL: none */
 } clf_prompts;
 
-/* file: its name, for messages. FORMAT: keys of another type, or default_prompt_name is not among the prompts. */
+/* Reads prompts and default_prompt_name. file: its name, for messages. FORMAT: keys of another type, or default_prompt_name is not among
+ * the prompts. */
 clf_status clfi_prompts_read(const json_t *json, const char *file, clf_prompts *out);
 void clfi_prompts_free(clf_prompts *prompts);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Grapheme-to-phoneme conversion: words to letter ids, batches by length through the beam search, phonemes to text. */
+/* Converts words to phonemes: maps letters to ids, runs batches of similar length through the beam search, and writes the phonemes as
+ * text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,12 +149,12 @@ static clf_status new_list(size_t words, size_t beam, clf_pronunciations **out)
     return CLF_OK;
 }
 
-/* One call at work. */
+/* The state of one call. */
 typedef struct pronounce_job {
     clf_pronouncer *pronouncer;
     const clf_text *words;
     size_t *order; /* of the words, by falling length */
-    size_t first;  /* of the batch at hand, in order */
+    size_t first;  /* index in `order` of the current batch's first word */
     int32_t *ids, *offsets;
     clf_pronunciations *list;
 } pronounce_job;
@@ -194,7 +195,7 @@ static size_t length_of(const void *user, size_t word)
     return ((const clf_text *)user)[word].size;
 }
 
-/* The letters of words order[first .. first + count), each closed by the end token. */
+/* Runs the search on the words order[first .. first + count): their letters, each word closed by the end token. */
 static clf_status run_batch(pronounce_job *job, size_t count)
 {
     const clf_pronouncer *pronouncer = job->pronouncer;

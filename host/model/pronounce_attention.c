@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights of the encoder-decoder for a word and its phonemes: one uncached pass up to the layer that is asked for. */
+/* Computes attention weights of the encoder-decoder for a word and its phonemes: one uncached pass up to the layer that is asked for. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/packing.h"
 #include "model/pronouncer.h"
 
-/* One pass at work. */
+/* The state of one pass. */
 typedef struct attention_pass {
     clf_context *context;
     const clf_seq2seq *model;
@@ -54,7 +54,7 @@ static clf_status read_phonemes(const char *text, attention_pass *pass)
     return CLF_OK;
 }
 
-/* x [count,C], a temporary of the arena: embedded tokens. */
+/* Embeds tokens: x [count,C], a temporary of the arena. */
 static clf_status embed(attention_pass *pass, const clf_token_embedding *embedding, const int32_t *tokens, int32_t count, clf_view *x)
 {
     const clf_network *network = pass->model->network;

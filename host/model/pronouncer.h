@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pronouncer inside the library. */
+/* The struct behind clf_pronouncer, shared by the files of clformer/pronounce.h. */
 #ifndef CLFI_MODEL_PRONOUNCER_H
 #define CLFI_MODEL_PRONOUNCER_H
 

@@ -19,7 +19,7 @@ static bool can_do(const clf_family *family, unsigned tasks)
     return tasks == 0 || (family->tasks & tasks) != 0;
 }
 
-/* "encoder-decoder, bart or marian" */
+/* Lists the families of these tasks: "encoder-decoder, bart or marian". */
 static void list(unsigned tasks, char *out, size_t size)
 {
     size_t left = 0, length = 0;
@@ -36,7 +36,7 @@ static void list(unsigned tasks, char *out, size_t size)
         }
 }
 
-/* transformers takes a key's other name before the key: one of another value says another network. */
+/* Refuses two names of a key with different values: transformers prefers the other name, which would describe another network. */
 static clf_status check_aliases(const json_t *config, const clf_family *family)
 {
     for (const char *const(*alias)[2] = family->aliases; alias && (*alias)[0]; alias++) {

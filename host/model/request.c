@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests: the tokens of a prompt, the choice of the next one, and its text as far as no stop text can begin in it. */
+/* Implements requests: encodes a prompt, chooses next tokens, and reports text only as far as no stop text can begin in it. */
 #include "model/request.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static clf_status check_ids(const clf_request *r, const clf_prompt *prompt)
     return CLF_OK;
 }
 
-/* The prompt's tokens as the request's: of an encoder-decoder they are its source. */
+/* Takes over the prompt's tokens; for an encoder-decoder they are its source. */
 static clf_status take_ids(clf_request *r, const int32_t *ids, size_t count)
 {
     const clf_model *model = r->session->model;
@@ -84,7 +84,7 @@ static clf_status take_prompt(clf_request *r, const clf_prompt *prompt)
     return st;
 }
 
-/* Text pieces are decoded behind the prompt and the text so far. */
+/* Opens the decoder of the text, which has the prompt and the text so far before it. */
 static clf_status open_decoder(clf_request *r)
 {
     const clf_model *model = r->session->model;
@@ -195,7 +195,7 @@ static size_t find_stop(const clf_request *r)
     return r->pending.length;
 }
 
-/* Bytes at the end that may become a stop text. */
+/* How many bytes at the end of the pending text may be the beginning of a stop text. */
 static size_t undecided(const clf_request *r)
 {
     const char *text = clfi_str_text(&r->pending);

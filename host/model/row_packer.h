@@ -26,7 +26,7 @@ typedef struct clf_row_item {
  * step. */
 typedef clf_status (*clf_row_sink)(void *user, size_t tag, const float *row, clf_status status);
 
-/* Called by a step when nothing waits and a round is over: adds items of its own accord, or none. A failure ends the step. */
+/* Called by a step when nothing waits and a round is over; may add items. A failure ends the step. */
 typedef clf_status (*clf_row_supply)(void *user, clf_row_packer *packer);
 
 typedef struct clf_row_packer_params {
@@ -35,34 +35,35 @@ typedef struct clf_row_packer_params {
     size_t max_tokens, batch_tokens; /* 0: as the model; suited to the device */
     size_t round_tokens;             /* 0: a round takes all that waits */
     clf_row_sink sink;
-    clf_row_supply supply; /* NULL: items come by clfi_row_packer_add alone */
+    clf_row_supply supply; /* NULL: none; items come only by clfi_row_packer_add */
     void *user;
     void *owned; /* freed with the packer, or where it cannot be created; NULL: nothing */
 } clf_row_packer_params;
 
-/* The session is borrowed. INVALID_ARGUMENT: max_tokens above the model's positions. UNSUPPORTED: the model has no encoder. */
+/* The session is borrowed. INVALID_ARGUMENT: max_tokens above the model's positions. */
 clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out);
 
-/* Packers of embeddings, of logits of a head, and of logits of pairs: as clf_session_embed, _classify and _score_pairs make them. feed:
- * sink, supply, user and round_tokens count. progress, failed_text and tokens of params do not. */
+/* Create packers of embeddings, of a head's logits, and of pairs' logits, as clf_session_embed, clf_session_classify and
+ * clf_session_score_pairs compute them. Of feed, sink, supply, user and round_tokens are used. Of params, progress, failed_text and tokens
+ * are ignored. Statuses as those calls. */
 clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *params, const clf_row_packer_params *feed, clf_row_packer **out);
 clf_status clfi_classify_packer(clf_session *session, const clf_classify_params *params, bool scores_pairs,
                                 const clf_row_packer_params *feed, clf_row_packer **out);
 
-void clfi_row_packer_destroy(clf_row_packer *packer); /* items that wait leave without a row. NULL is a no-op */
+void clfi_row_packer_destroy(clf_row_packer *packer); /* waiting items get no row. NULL is a no-op */
 
 /* The item waits for its row; it is not needed afterwards. May be called from the sink. Texts longer than max_tokens are cut.
  * INVALID_ARGUMENT: a text whose data is NULL; ids outside the vocabulary or its types, or more than max_tokens of them. UNSUPPORTED: a
  * text that the tokenizer does not take. */
 clf_status clfi_row_packer_add(clf_row_packer *packer, const clf_row_item *item);
 
-/* Items of this tag that have no row yet get none. */
+/* Drops items of this tag that have no row yet. */
 void clfi_row_packer_drop(clf_row_packer *packer, size_t tag);
 
 /* Items that have no row yet. */
 size_t clfi_row_packer_load(const clf_row_packer *packer);
 
-/* One pass; its rows go to the sink. No-op where nothing waits. */
+/* Runs one pass; its rows go to the sink. No-op if nothing waits. UNSUPPORTED: the model has no encoder. */
 clf_status clfi_row_packer_step(clf_row_packer *packer);
 
 /* Texts, tokens, truncated texts and passes so far; no times. */

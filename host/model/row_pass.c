@@ -26,7 +26,7 @@ static clf_status enqueue(void *user)
     return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
 }
 
-/* The kernels of a pass are known before the first of them is compiled. Later passes may need others, for fewer or more rows: each is
+/* Finds the kernels of a pass before the first of them is compiled. Later passes may need others, for fewer or more rows, so each pass is
  * rehearsed until one lacks none. */
 static clf_status rehearse(clf_session *session, packed_pass *p)
 {
@@ -113,7 +113,7 @@ static clf_status session_portable(clf_session *session, clf_session **out)
     return CLF_OK;
 }
 
-/* Once more on the portable engines. */
+/* Runs the pass again, on the portable engines. */
 static clf_status run_again(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
 {
     clf_session *portable;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass of a session's network over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. No
- * corrupt row leaves: the device finds one that is not finite, or all zero where its sequence has tokens. Its batch is computed again on
- * the portable engines, once, and the context's log says so. */
+/* Runs a session's network once over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. No
+ * corrupt row leaves unnoticed: the device finds rows that are not finite, or all zero although their sequence has tokens. Such a batch is
+ * computed once more, on the portable engines, and the context's log says so. */
 #ifndef CLFI_MODEL_ROW_PASS_H
 #define CLFI_MODEL_ROW_PASS_H
 
 #include "model/session.h"
 
-/* Steps of a batch. */
+/* How a pass computes the rows of a batch. */
 typedef struct clf_row_pass {
     const char *what; /* opens messages and names the host's phase: "embed" */
     size_t width;     /* numbers of a row */
@@ -20,7 +20,7 @@ typedef struct clf_row_pass {
 /* out [count, width]; is_corrupt [count]: rows that are corrupt on every engine. Synchronous. INVALID_ARGUMENT names the sequence. */
 clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *sequences, float *out, bool *is_corrupt);
 
-/* INTERNAL: what is wrong with a corrupt row. */
+/* Always INTERNAL; the message says what is wrong with a corrupt row. */
 clf_status clfi_row_fail(const clf_row_pass *pass, const float *row);
 
 #endif

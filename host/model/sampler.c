@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing tokens: penalty, temperature, top-k, top-p, min-p, chance. */
+/* Chooses tokens: penalty, temperature, top-k, top-p, min-p, then chance. */
 #include "model/sampler.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct candidate {
 struct clf_sampler {
     size_t vocabulary;
     candidate *candidates; /* [vocabulary] */
-    bool *is_seen;         /* [vocabulary]: tokens whose penalty is paid */
+    bool *is_seen;         /* [vocabulary]: scratch memory of clfi_penalise_repeated, all false between calls */
 };
 
 clf_status clfi_sampler_check(const clf_generate_params *p)
@@ -71,7 +71,7 @@ void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, 
         is_seen[tokens[i]] = false;
 }
 
-enum { LANES = 16 }; /* maxima side by side: one by one, each comparison waits for the one before */
+enum { LANES = 16 }; /* maxima computed side by side: in a single chain each comparison waits for the one before */
 
 static float maximum(const float *values, size_t count)
 {
@@ -107,7 +107,7 @@ static int compare(const void *a, const void *b)
 
 static const double negligible = 1e-17; /* of the largest weight: below the numbers' resolution */
 
-/* The candidates, best first. tokens NULL: logits are of tokens 0, 1 ...; logits[i] <= largest. */
+/* Lists the candidates, best first; returns their number. tokens NULL: logits are of tokens 0, 1 ...; logits[i] <= largest. */
 static size_t list_candidates(clf_sampler *s, float temperature, const float *logits, const int32_t *tokens, size_t count, float largest)
 {
     size_t listed = 0;
@@ -137,7 +137,7 @@ static double chance(uint64_t seed, uint64_t step)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* How many of the first candidates are as probable together as top_p says, and their weight. */
+/* The number of first candidates whose probabilities together reach top_p of `sum`, at most `most`. *out_kept: their weight. */
 static size_t cut_nucleus(const clf_sampler *s, float top_p, size_t most, double sum, double *out_kept)
 {
     size_t n = 0;
@@ -148,7 +148,7 @@ static size_t cut_nucleus(const clf_sampler *s, float top_p, size_t most, double
     return n;
 }
 
-/* One of the first n candidates, whose weight is `kept`. */
+/* Draws one of the first n candidates, whose weight together is `kept`, after those that min_p excludes are gone. */
 static int32_t draw(const clf_sampler *s, const clf_generate_params *p, size_t n, double kept, size_t step)
 {
     while (n > 1 && s->candidates[n - 1].weight < (double)p->min_p * s->candidates[0].weight)
@@ -191,7 +191,8 @@ clf_wanted_logits clfi_sampler_wants(const clf_generate_params *p)
     return p->top_p < 1.0f && isfinite(scale) ? (clf_wanted_logits){NUCLEUS, scale} : (clf_wanted_logits){0};
 }
 
-/* The nucleus where the sum of all weights is known to 1e-4 only; 0: it may end at one candidate or another. */
+/* The nucleus if `sum`, of all weights, may be wrong by a factor of 1e-4; 0: it may end at one candidate or another. clf_best.sum is exact
+ * to 1e-5. */
 static size_t cut_rough(const clf_sampler *s, float top_p, size_t most, double sum, double *out_kept)
 {
     const double error = 1e-4, bar = (double)top_p * sum;

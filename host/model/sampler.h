@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of the next token. */
+/* Chooses the next token from logits, by clf_generate_params. */
 #ifndef CLFI_MODEL_SAMPLER_H
 #define CLFI_MODEL_SAMPLER_H
 
@@ -7,7 +7,7 @@
 
 #include "clformer/generate.h"
 
-/* Memory for choices from one vocabulary; what is chosen depends on nothing that was chosen before. */
+/* Memory for choices from one vocabulary; a choice does not depend on earlier ones. */
 typedef struct clf_sampler clf_sampler;
 
 clf_status clfi_sampler_create(size_t vocabulary, clf_sampler **out);
@@ -16,8 +16,8 @@ void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
 /* INVALID_ARGUMENT names the parameter. */
 clf_status clfi_sampler_check(const clf_generate_params *params);
 
-/* A token from logits [vocabulary], which the penalty changes, by parameters that were checked; `tokens` are those of prompt and text,
- * `step` of them generated. FORMAT: a logit is not finite. */
+/* Chooses a token from logits [vocabulary], which the penalty changes, by checked parameters. tokens [count]: those of prompt and text, the
+ * last `step` of them generated. FORMAT: a logit is not finite. */
 clf_status clfi_sampler_choose(clf_sampler *sampler, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
                                size_t step, int32_t *out);
 
@@ -28,7 +28,8 @@ typedef struct clf_wanted_logits {
     float scale;
 } clf_wanted_logits;
 
-/* All logits: a penalty of repetitions; chance without top_k (or with one of CLF_TOP_K_MAX or more) and without top_p. */
+/* All logits (best 0) are needed with a penalty of repetitions, with chance and a top_k of CLF_TOP_K_MAX or more, and with chance and
+ * neither a top_k nor a top_p below 1. */
 clf_wanted_logits clfi_sampler_wants(const clf_generate_params *params);
 
 /* The largest logits of a row in falling order, equal ones by rising token, all finite; `count` is the vocabulary where that has fewer than
@@ -49,7 +50,7 @@ bool clfi_sampler_choose_best(clf_sampler *sampler, const clf_generate_params *p
  * is_seen: [vocabulary], all false before and after. */
 void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, float *logits, bool *is_seen);
 
-/* The first of the largest of `values`, one at least; any of them where some are not numbers. */
+/* The index of the first of the largest values, of which there is at least one; any index if some are not numbers. */
 size_t clfi_find_largest(const float *values, size_t count);
 
 #endif

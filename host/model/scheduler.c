@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler: places for requests, room for their keys and values, and one pass after another. */
+/* Implements the scheduler: gives requests places and room for their keys and values, and runs one pass after another. */
 #include "model/scheduler.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ enum { ROOM_TO_GROW = 8 /* tokens that a text has room for when it joins */ };
 
 struct clf_scheduler {
     clf_session *session;
-    uint32_t opening; /* of the session's context, at which the requests were given their tokens */
+    uint32_t opening; /* the session's `opening` when the requests were given their tokens */
     clf_scheduler_params params;
     clf_sampler *sampler;
     clf_request **running; /* [places]: those below `active` are at work */
@@ -26,7 +26,7 @@ struct clf_scheduler {
     size_t full;              /* above 0: beside so many requests the next one's keys and values had no room */
     uint64_t others;          /* cache rows of the session's other sequences */
     clf_decode_input *inputs; /* [places] */
-    clf_wanted_logits *wanted; /* [places]: of the pass at hand */
+    clf_wanted_logits *wanted; /* [places]: of the current pass */
     clf_kept_prefixes prefixes;
     uint64_t turns;
     clf_choice choice;
@@ -39,7 +39,7 @@ static size_t vocabulary_of(const clf_scheduler *s)
     return (size_t)s->session->model->network->config.target.vocabulary;
 }
 
-/* All memory that sequences will need. */
+/* Reserves all memory that sequences will need within cache_rows. */
 static clf_status hold_cache(clf_scheduler *s)
 {
     const clf_network_config *config = &s->session->model->network->config;
@@ -125,7 +125,7 @@ static void leave_waiting(clf_scheduler *s, size_t index)
     memmove(s->waiting + index, s->waiting + index + 1, (s->waiting_count - index) * sizeof *s->waiting);
 }
 
-/* The request's cache rows go back, or are kept for prompts that begin alike; a caller's sequence keeps the tokens that were given. */
+/* Gives the request's cache rows back, or keeps them for prompts that begin alike. A caller's sequence keeps the tokens that were given. */
 static clf_status release(clf_scheduler *s, clf_request *r, bool is_good)
 {
     clf_sequence *kept = r->params.sequence;
@@ -143,7 +143,7 @@ static clf_status release(clf_scheduler *s, clf_request *r, bool is_good)
     return CLF_OK;
 }
 
-/* The last running request takes the place. */
+/* Ends a running request. The last running one moves to its index. */
 static clf_status end_running(clf_scheduler *s, size_t index, clf_finish finish, clf_status status)
 {
     clf_request *r = s->running[index];
@@ -172,7 +172,7 @@ static clf_status end_cancelled(clf_scheduler *s)
 
 /* ---- Joining ---- */
 
-/* Tokens of the prompt that the request's sequence has already; its last one is always given. */
+/* How many of the prompt's tokens the caller's sequence has already. The prompt's last token does not count: it is always given. */
 static size_t shared_tokens(const clf_request *r)
 {
     return r->params.sequence ? clfi_sequence_shared(r->params.sequence, r->tokens, r->count - 1) : 0;
@@ -195,7 +195,8 @@ static size_t rows_to_join(const clf_request *r)
     return r->count + ROOM_TO_GROW < r->longest ? r->count + ROOM_TO_GROW : r->longest;
 }
 
-/* The same within cache_rows: what a text may come to later is not counted. */
+/* OUT_OF_MEMORY: no room within cache_rows. Texts count with the rows that they need to join, not with those that they may need later; only
+ * a text that would run alone must fit as a whole. */
 static clf_status find_rows(const clf_scheduler *s, const clf_request *next)
 {
     size_t sum = s->active ? rows_to_join(next) : next->longest;
@@ -206,7 +207,7 @@ static clf_status find_rows(const clf_scheduler *s, const clf_request *next)
     return CLF_OK;
 }
 
-/* OUT_OF_MEMORY: no room beside the running ones. */
+/* OUT_OF_MEMORY: no room beside the running requests. */
 static clf_status find_room(clf_scheduler *s, const clf_request *next)
 {
     if (s->params.cache_rows)
@@ -218,7 +219,8 @@ static clf_status find_room(clf_scheduler *s, const clf_request *next)
     return clfi_generation_fits(s->session, s->params.places, sum);
 }
 
-/* A new sequence, with the beginning of the prompt where that is kept, or the caller's with the tokens that it shares with the prompt. */
+/* Opens a new sequence, with the beginning of the prompt if that was kept; or takes the caller's, with the tokens that it shares with the
+ * prompt. */
 static clf_status open_sequence(clf_scheduler *s, clf_request *r)
 {
     clf_sequence *kept = r->params.sequence;
@@ -235,7 +237,7 @@ static clf_status open_sequence(clf_scheduler *s, clf_request *r)
     return clf_sequence_keep(kept, r->given);
 }
 
-/* The request that waits longest takes a place, or ends where it has no room although nothing runs. */
+/* Gives the request that waits longest a place, or ends it if it has no room although nothing runs. */
 static clf_status join_next(clf_scheduler *s)
 {
     clf_request *next = s->waiting[0];
@@ -270,12 +272,12 @@ static clf_status join(clf_scheduler *s)
     return CLF_OK;
 }
 
-/* Memory for the pass at hand and those after it, so that they allocate nothing. */
+/* Reserves memory for the current pass and those after it, so that they allocate nothing. */
 static clf_status reserve(const clf_scheduler *s)
 {
     size_t rows = (size_t)s->others, longest = 0;
     if (s->params.cache_rows)
-        return CLF_OK; /* it has all */
+        return CLF_OK; /* hold_cache took it */
     for (size_t i = 0; i < s->active; i++) {
         const size_t length = s->running[i]->longest + s->running[i]->source_count;
         rows += length;
@@ -308,7 +310,7 @@ static void list_inputs(const clf_scheduler *s)
     }
 }
 
-/* The text that joined last gives its rows back and waits before all others. */
+/* Takes the rows back from the text that joined last, which then waits before all others. */
 static clf_status put_back(clf_scheduler *s)
 {
     size_t last = 0;
@@ -328,7 +330,7 @@ static clf_status put_back(clf_scheduler *s)
     return CLF_OK;
 }
 
-/* Makes room for the pass at hand within cache_rows. */
+/* Makes room for the current pass within cache_rows. */
 static clf_status fit_inputs(clf_scheduler *s)
 {
     for (;;) {
@@ -366,7 +368,7 @@ static clf_status rehearse_choice(void *user, const clf_view *logits)
     return clfi_choice_launch(&s->choice, logits, s->wanted, s->active);
 }
 
-/* The kernels of the first requests' pass and of those after it are known before the first is compiled. */
+/* Rehearses the pass of the first requests and a later one, so that their kernels are known before the first is compiled. */
 static clf_status rehearse(clf_scheduler *s)
 {
     clf_session *session = s->session;
@@ -407,7 +409,7 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     return CLF_OK;
 }
 
-/* The request's next token: from its largest logits where they decide it, else from all. */
+/* Chooses a request's next token from its largest logits if they decide it, else from all. *out_chosen: a fault of this request alone. */
 static clf_status choose(clf_scheduler *s, size_t index, const clf_view *logits, clf_status *out_chosen, int32_t *out)
 {
     clf_request *r = s->running[index];
@@ -422,7 +424,7 @@ static clf_status choose(clf_scheduler *s, size_t index, const clf_view *logits,
     return CLF_OK;
 }
 
-/* A request whose tokens were all given gets its next one. */
+/* Chooses the next token of a request whose tokens were all given. */
 static clf_status advance(clf_scheduler *s, size_t index, const clf_view *logits)
 {
     clf_finish finish;
@@ -443,7 +445,7 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
     s->stats.passes++;
     list_wanted(s, inputs, count);
     CLF_TRY(clfi_choice_find(&s->choice, logits, s->wanted, count));
-    for (size_t i = count; i-- > 0;) { /* from the last, whose place a request that ends takes */
+    for (size_t i = count; i-- > 0;) { /* from the last: when a request ends, the last one takes its place */
         clf_request *r = s->running[i];
         r->given += (size_t)inputs[i].count;
         if (r->given == r->count)

@@ -8,25 +8,26 @@
 
 typedef struct clf_scheduler clf_scheduler;
 
-/* Called by a step when a place is free and no request waits: adds requests of its own accord, or none. A failure ends the step. */
+/* Called by a step when a place is free and no request waits; may add requests. A failure ends the step. */
 typedef clf_status (*clf_request_supply)(void *user, clf_scheduler *scheduler);
 
 typedef struct clf_scheduler_params {
     size_t places;             /* requests that run together; 0: CLFI_BATCH_SEQUENCES */
     size_t pass_tokens;        /* tokens of one pass, prompts' and texts' together; 0: CLFI_PASS_TOKENS */
-    size_t cache_rows;         /* tokens of all texts together whose keys and values it may have, of a model without sources; 0: each text
-                                  waits until all that it may come to fits the device beside the others */
-    size_t kept_rows;          /* of these: tokens of ended texts, whose keys and values prompts that begin alike use again; 0: none */
-    clf_request_supply supply; /* NULL: requests come by clfi_scheduler_add alone */
+    size_t cache_rows;         /* most tokens, of all texts together, with keys and values in the cache; only for models without sources. 0:
+                                  no limit; a text waits until the device has room for the longest that it may become */
+    size_t kept_rows;          /* of cache_rows: tokens of ended texts, whose keys and values are used again by prompts that begin alike; 0:
+                                  none */
+    clf_request_supply supply; /* NULL: requests come only by clfi_scheduler_add */
     void *user;
 } clf_scheduler_params;
 
-/* The session is borrowed; its other sequences may be used between steps. With cache_rows their memory is taken at once, texts join while
- * there is room for their tokens so far, and where it runs out the text that joined last waits again. UNSUPPORTED: the model does not
- * generate text, or attends to sources and cache_rows is not 0. OUT_OF_MEMORY: no such cache. */
+/* The session is borrowed; its other sequences may be used between steps. With cache_rows the memory of the cache is taken at once. Texts
+ * then join while there is room for their tokens so far; if it runs out, the text that joined last waits again. UNSUPPORTED: the model does
+ * not generate text, or attends to sources and cache_rows is not 0. OUT_OF_MEMORY: no such cache. */
 clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out);
 
-/* Requests that have not ended leave without a further call; their callers destroy them. NULL is a no-op. */
+/* Requests that have not ended get no further call; their callers destroy them. NULL is a no-op. */
 void clfi_scheduler_destroy(clf_scheduler *scheduler);
 
 /* The request waits for a place behind those that wait already. May be called from a request's callback. The request stays its caller's and
@@ -36,21 +37,21 @@ clf_status clfi_scheduler_add(clf_scheduler *scheduler, clf_request *request);
 /* Counters of a scheduler. */
 typedef struct clf_scheduler_stats {
     uint64_t passes;
-    uint64_t tokens;     /* that were chosen, those that end texts among them */
-    uint64_t read_bytes; /* from the device for these choices */
+    uint64_t tokens;     /* chosen tokens, those that end texts included */
+    uint64_t read_bytes; /* bytes read from the device for these choices */
     uint64_t whole_rows; /* choices that needed all logits */
     uint64_t shared;     /* tokens of prompts whose keys and values were there */
-    uint64_t put_back;   /* times that a text gave up its place for want of cache rows, to read all of its tokens again later */
+    uint64_t put_back;   /* how often a text gave up its place because cache rows ran out; all of its tokens are given again later */
 } clf_scheduler_stats;
 clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *scheduler);
 
 /* Requests that run or wait. */
 size_t clfi_scheduler_load(const clf_scheduler *scheduler);
 
-/* One pass. Cancelled requests leave. Waiting ones join where a place, and room for their keys and values, is free. Each running request is
- * given its last token or the next piece of its prompt, and those whose prompt is read get a token. A fault of one request alone (logits
- * that are not finite, no room although nothing else runs) ends that request as CLF_FINISH_REFUSED. A failure of the step concerns all:
- * texts are valid as far as they were told, and the scheduler can only be destroyed. No-op where nothing runs or waits. */
+/* Runs one pass. Cancelled requests leave. Waiting ones join if a place is free, and room for their keys and values. Each running request
+ * is given its last token or the next piece of its prompt; those whose prompt is read get a token. A fault of a single request ends it as
+ * CLF_FINISH_REFUSED: logits that are not finite, or no room although nothing else runs. A failure of the step concerns all: texts are
+ * valid as far as they were reported, and the scheduler can only be destroyed. No-op if nothing runs or waits. */
 clf_status clfi_scheduler_step(clf_scheduler *scheduler);
 
 #endif

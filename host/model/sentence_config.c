@@ -13,9 +13,9 @@
 #include "model/sentence_settings.h"
 #include "model/transformer_settings.h"
 
-/* In the order in which several are put side by side where each has a key of its own. */
+/* Ordered as several are concatenated if each has a key of its own. */
 static const struct {
-    const char *key, *name; /* of older files, and of pooling_mode */
+    const char *key, *name; /* key: in older files; name: in pooling_mode */
     clf_pooling pooling;
 } poolings[] = {
     {"pooling_mode_cls_token", "cls", CLF_POOLING_CLS},
@@ -119,7 +119,7 @@ static const module_class module_classes[] = {{"Transformer", "transformer", CLF
                                               {"Normalize", "normalize", CLF_MODULE_NORMALIZE},
                                               {"Dropout", "dropout", CLF_MODULE_DROPOUT}};
 
-/* *at begins with the word: *at is behind it then. */
+/* Moves *at behind the word if *at begins with it. */
 static bool skip(const char **at, const char *word)
 {
     const size_t size = strlen(word);
@@ -129,8 +129,8 @@ static bool skip(const char **at, const char *word)
     return true;
 }
 
-/* "sentence_transformers.models.Pooling", "sentence_transformers.models.Pooling.Pooling",
- * "sentence_transformers.sentence_transformer.modules.pooling.Pooling": a class of another package may compute anything. */
+/* Whether a type names the class: "sentence_transformers.models.Pooling", "sentence_transformers.models.Pooling.Pooling" or
+ * "sentence_transformers.sentence_transformer.modules.pooling.Pooling". A class of another package may compute anything. */
 static bool is_class(const char *type, const module_class *class)
 {
     const char *at = type;
@@ -162,7 +162,7 @@ static clf_status read_module(clf_module_kind kind, const char *path, clf_senten
     const bool has_files = kind != CLF_MODULE_NORMALIZE && kind != CLF_MODULE_DROPOUT;
     char name[CLFI_MODULE_PATH_BYTES];
     CLF_TRY(has_files ? read_path(path, name) : clfi_module_path(path, name));
-    if (kind == CLF_MODULE_DROPOUT) /* nothing but in training */
+    if (kind == CLF_MODULE_DROPOUT) /* does nothing except in training */
         return CLF_OK;
     if (config->module_count == COUNT(config->module))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: expected at most %zu modules after the pooling", where_modules, COUNT(config->module));
@@ -173,7 +173,7 @@ static clf_status read_module(clf_module_kind kind, const char *path, clf_senten
     return CLF_OK;
 }
 
-/* The only order in which sentence-transformers computes something: the Transformer, one Pooling, what works on the pooled vector. */
+/* Checks the only order that works in sentence-transformers: the Transformer, one Pooling, then modules that work on the pooled vector. */
 static clf_status check_place(size_t index, clf_module_kind kind, const char *type)
 {
     const clf_module_kind expected = index == 0 ? CLF_MODULE_TRANSFORMER : index == 1 ? CLF_MODULE_POOLING : kind;
@@ -183,7 +183,7 @@ static clf_status check_place(size_t index, clf_module_kind kind, const char *ty
     return CLF_OK;
 }
 
-/* sentence-transformers keeps only the last of several modules of one name. */
+/* Refuses a name that is there twice: sentence-transformers would keep only the last module of that name. */
 static clf_status check_name(const json_t *modules, size_t index)
 {
     const json_t *name = json_object_get(json_array_get(modules, index), "name");
@@ -232,7 +232,7 @@ clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out)
     return st;
 }
 
-/* The key is there only where a tokenizer's class does not tell. */
+/* Reads model_input_names. Files have the key only if the tokenizer's class does not say which inputs the network takes. */
 static clf_status read_inputs(const char *directory, bool *lacks_types)
 {
     static const char file[] = "tokenizer_config.json";

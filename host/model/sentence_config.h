@@ -33,23 +33,25 @@ typedef struct clf_sentence_config {
     bool normalize;                         /* a Normalize module is listed */
     clf_sentence_module module[16];         /* after the pooling, in their order */
     size_t module_count;
-    bool lacks_types;   /* tokenizer_config.json's model_input_names are without token_type_ids: all tokens are of type 0 */
+    bool lacks_types;   /* model_input_names in tokenizer_config.json lack token_type_ids: all tokens are of type 0 */
     int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0: neither */
 } clf_sentence_config;
 
-/* The directory of a model's modules.json: another one than the model's where that is an adapter's without it. *out: newly allocated.
- * Statuses as clfi_adapter_place. */
+/* Finds the directory of a model's modules.json. It is the base model's if `directory` holds only an adapter and no modules.json. *out:
+ * newly allocated; the caller frees it. Statuses as clfi_adapter_place. */
 clf_status clfi_sentence_place(const char *directory, char **out);
 
-/* UNSUPPORTED: a module or a pooling that is not supported, by name with those that are; another order than Transformer, Pooling, others.
- * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
+/* Reads the configuration. standard: the pooling without a modules.json. UNSUPPORTED: a module or a pooling that is not supported (the
+ * message names it and those that are), another order than Transformer, Pooling, others, or a setting that is not followed. NOT_FOUND: the
+ * Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 
-/* model_max_length of the directory's tokenizer_config.json, the longest text in tokens; 0: none, or beyond every text. IO, FORMAT. */
+/* Reads model_max_length of the directory's tokenizer_config.json: the longest text in tokens. *out 0: there is none, or it is too large to
+ * matter. IO, FORMAT. */
 clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out);
 
-/* A Dense module's activation_function by its last part: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one, named, or one of
- * another package than torch.nn. */
+/* The activation of a Dense module by the last part of activation_function: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one,
+ * named, or one of another package than torch.nn. */
 clf_status clfi_sentence_activation(const char *name, const char *where, clf_activation *out);
 
 #endif

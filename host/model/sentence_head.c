@@ -24,7 +24,7 @@ static clf_status get_text(const json_t *json, const char *where, const char *ke
     return json_object_get(json, key) ? clfi_json_get_string(json, where, key, out) : CLF_OK;
 }
 
-/* The key tells which of the vectors a module takes; only the sentence's own are there. */
+/* Checks a key that names the vectors which a module reads or writes: here there are only sentence embeddings. */
 static clf_status check_name(const json_t *json, const char *where, const char *key)
 {
     static const char standard[] = "sentence_embedding";
@@ -53,7 +53,7 @@ static clf_status check_normalize(const char *directory, const char *module)
     return st;
 }
 
-/* weights NULL: what the configuration tells is all. */
+/* weights NULL: reads only the configuration. */
 static clf_status load_dense(clf_context *context, const json_t *json, const char *where, clf_weights *weights, int64_t width,
                              clf_sentence_step *step)
 {
@@ -92,7 +92,7 @@ done:
     return st;
 }
 
-/* weights NULL: the same. */
+/* weights NULL: reads only the configuration. */
 static clf_status load_norm(const json_t *json, const char *where, clf_weights *weights, int64_t width, clf_sentence_step *step)
 {
     CLF_TRY(clfi_json_get_int(json, where, "dimension", 1, CLFI_CONFIG_LARGEST, &step->width));
@@ -105,7 +105,7 @@ static clf_status load_norm(const json_t *json, const char *where, clf_weights *
     return clfi_weights_load(weights, "norm.bias", 1, &width, CLFI_WEIGHT_KEPT, &step->beta);
 }
 
-/* torch loads a module from the tensors that it has, and no others. */
+/* Refuses tensors that the module does not have, as torch does. */
 static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_weights *weights, const char *where)
 {
     clf_checkpoint_tensor tensor;
@@ -199,7 +199,7 @@ clf_status clfi_sentence_head_width(const clf_sentence_head *head, size_t poolin
     return CLF_OK;
 }
 
-/* Poolings side by side: [n, C] each, in columns of pooled. */
+/* Concatenates the poolings, [n, C] each, in the columns of `pooled`. */
 static clf_status pool(clf_context *context, const clf_sentence_head *head, const clf_sentence_choice *choice, const clf_view *hidden,
                        const clf_view *offsets, const clf_view *pooled)
 {
@@ -233,7 +233,7 @@ clf_status clfi_sentence_head_forward(clf_context *context, const clf_sentence_h
                                       const clf_view *hidden, const clf_view *offsets, const clf_view *embeddings)
 {
     const int64_t pooled = head->width * (int64_t)choice->pooling_count;
-    bool is_plain = choice->width == pooled; /* pooling writes where the embeddings are wanted */
+    bool is_plain = choice->width == pooled; /* then pooling writes to `embeddings` itself */
     for (size_t i = 0; i < head->steps; i++)
         is_plain = is_plain && head->step[i].kind == CLF_MODULE_NORMALIZE;
     if (is_plain) {

@@ -14,7 +14,7 @@ static clf_status read_type(const json_t *json, bool *is_cross_encoder)
 {
     static const char embedder[] = "SentenceTransformer", cross_encoder[] = "CrossEncoder";
     const char *type;
-    if (json_is_null(json_object_get(json, "model_type"))) /* another type than each, with which it leaves out modules.json */
+    if (json_is_null(json_object_get(json, "model_type"))) /* null is neither type, and sentence-transformers then ignores modules.json */
         CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type is null: expected \"%s\" or \"%s\" (or remove the key)", file, embedder, cross_encoder);
     CLF_TRY(clfi_json_opt_string(json, file, "model_type", embedder, &type));
     *is_cross_encoder = strcmp(type, cross_encoder) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* config_sentence_transformers.json: what a directory's kind of model does with its network beyond modules.json.
- * sentence-transformers reads it only beside that file. */
+/* Reads config_sentence_transformers.json: what a model does with its network beyond modules.json. sentence-transformers reads the file
+ * only beside modules.json. */
 #ifndef CLFI_MODEL_SENTENCE_SETTINGS_H
 #define CLFI_MODEL_SENTENCE_SETTINGS_H
 
@@ -22,7 +22,7 @@ typedef struct clf_sentence_settings {
  * CrossEncoder, an activation_fn of a cross-encoder that clfi_score_function_check refuses. */
 clf_status clfi_sentence_settings_parse(const json_t *json, int64_t labels, clf_sentence_settings *out);
 
-/* The file of the directory; everything as usual where it has none. */
+/* Reads the directory's file; without a file all settings have their defaults. */
 clf_status clfi_sentence_settings_read(const char *directory, int64_t labels, clf_sentence_settings *out);
 void clfi_sentence_settings_free(clf_sentence_settings *settings);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder-decoders with their vocabularies: network, and the lists of tokens in config.json. */
+/* Opens encoder-decoders with their vocabularies: the network, and the lists of tokens in config.json. */
 #include "model/seq2seq.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
-/* Constant once it is open, but for the count. */
+/* Constant once it is open, except the count of references. */
 typedef struct clf_seq2seq {
     atomic_size_t references;
     clf_network *network;
@@ -23,7 +23,7 @@ clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_se
 clf_seq2seq *clfi_seq2seq_retain(clf_seq2seq *model);
 void clfi_seq2seq_close(clf_seq2seq *model); /* gives back one reference; NULL is a no-op */
 
-/* The built-in model's files. */
+/* The built-in model's files as a checkpoint, which the caller closes. */
 clf_status clfi_g2p_checkpoint(clf_checkpoint **out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences in the hands of a caller: handles on a session's decoding batch, tokens given in passes of bounded size. */
+/* Implements clf_sequence, a caller's handle on a sequence of the session's decoding batch, and gives it tokens in passes of bounded
+ * size. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens
     return clfi_decode_sources(sequence->session->decoding, &(clf_decode_input){sequence->number, tokens, (int32_t)count}, 1);
 }
 
-/* A call of clf_session_run_sequences at work. */
+/* The state of a call of clf_session_run_sequences. */
 typedef struct giving {
     clf_session *session;
     const clf_sequence_tokens *inputs;
@@ -113,7 +114,7 @@ typedef struct giving {
     float *logits;
     size_t *given;           /* [count]: tokens of each input so far */
     int32_t *lengths;        /* [count]: of the sequences before the call */
-    clf_decode_input *parts; /* [count]: of the pass at hand, and which input each is of */
+    clf_decode_input *parts; /* [count]: of the current pass; places: which input each part belongs to */
     size_t *places;
 } giving;
 
@@ -144,7 +145,7 @@ static clf_status check_inputs(const clf_session *session, const clf_sequence_to
     return st == CLF_OK ? st : clfi_fail_prefix(st, "sequences");
 }
 
-/* The next pass: whole inputs and parts of them, in their order. */
+/* Lists the parts of the next pass, whole inputs or pieces of them, in their order. Returns their number. */
 static size_t next_parts(const giving *g)
 {
     size_t left = g->is_all ? CLFI_LOGIT_TOKENS : CLFI_PASS_TOKENS, made = 0;
@@ -160,7 +161,7 @@ static size_t next_parts(const giving *g)
     return made;
 }
 
-/* The rows of the pass that the caller wants, to where they belong. */
+/* Reads the rows that the caller wants from the pass to their places in `logits`. */
 static clf_status read_rows(const giving *g, size_t made, const clf_view *logits)
 {
     size_t row = 0, before = 0, next = 0;
@@ -182,7 +183,7 @@ static clf_status read_rows(const giving *g, size_t made, const clf_view *logits
     return CLF_OK;
 }
 
-/* One pass; *out_made 0: all is given. */
+/* Runs one pass. *out_made 0: all tokens are given. */
 static clf_status pass(giving *g, size_t *out_made)
 {
     clf_context *context = g->session->context;

@@ -12,10 +12,10 @@ struct clf_sequence {
     size_t count, capacity;
 };
 
-/* Memory for so many tokens; what it has stays. */
+/* Makes room for `count` tokens; those that the sequence has stay. */
 clf_status clfi_sequence_reserve(clf_sequence *sequence, size_t count);
 
-/* How many of the first tokens are these ones. */
+/* How many tokens the sequence and `tokens` have in common at the beginning. */
 size_t clfi_sequence_shared(const clf_sequence *sequence, const int32_t *tokens, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: created on a model, passes through its encoder. */
+/* Creates sessions on a model, renews them after a loss of the device, and runs passes through the encoder. */
 #include "model/session.h"
 
 #include <stdlib.h>

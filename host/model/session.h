@@ -13,24 +13,25 @@ struct clf_session {
     uint32_t opening;     /* context->openings when the members below were made */
     clf_packer packer;
     clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
-    bool is_rehearsed;                 /* the last pass had to compile no kernel */
+    bool is_rehearsed;                 /* a rehearsed pass lacked no kernel; later passes are not rehearsed */
     struct clf_decode_batch *decoding; /* made when text is first generated */
     bool is_decoding_rehearsed;        /* the kernels of its passes are built */
     struct clf_chat_prompt *chat;      /* opened when a conversation is first asked for */
 };
 
-/* Reloads the model's weights if the context was opened again since the session was used (clfi_context_recover). The session's sequences
- * then have no tokens. */
+/* Makes the session usable again if the context was opened again since the session was last used (clfi_context_recover): reloads the
+ * model's weights if nobody did, and renews the session's memory. The session's sequences then have no tokens. */
 clf_status clfi_session_refresh(clf_session *session);
 
-/* clfi_context_recover for a call on a session, which then starts with clfi_session_refresh. */
+/* clfi_context_recover for a call on a session. True: the caller repeats its work, beginning with clfi_session_refresh. */
 CLF_NODISCARD bool clfi_session_recover(clf_session *session, clf_status *st);
 
-/* Whether a pass that ended with *st, before it wrote anything, is to be done again. That is so where an engine was left out after the
- * weights were loaded (op/left_out.h). They are then loaded again for the engines that are left. False with another *st: that failed. */
+/* Whether the caller repeats a pass that ended with *st before it wrote anything. That is so if an engine was left out after the weights
+ * were loaded (op/left_out.h); the weights are then loaded again for the engines that remain. False with a changed *st: loading failed. */
 CLF_NODISCARD bool clfi_session_reload(clf_session *session, clf_status *st);
 
-/* clfi_decode_rehearse of the session's decoding batch, and once more with weights that are loaded again. */
+/* Rehearses a plan on the session's decoding batch (clfi_decode_rehearse). If that leaves an engine out, the weights are loaded again and
+ * the rehearsal is repeated. */
 clf_status clfi_session_rehearse(clf_session *session, const clf_decode_plan *plan);
 
 /* Sequences one after another: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL: all 0. */
@@ -43,7 +44,7 @@ typedef struct clf_sequences {
  * next call overwrites it. */
 clf_status clfi_session_pack(clf_session *session, const clf_sequences *sequences, clf_token_batch *out);
 
-/* hidden [tokens, C] f32, dense: embedded tokens, or the encoder's output. Enqueued. */
+/* Compute hidden [tokens, C], f32 and dense: the embedded tokens, or the encoder's output. Enqueued. */
 clf_status clfi_session_embed_tokens(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
 clf_status clfi_session_encode(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
 

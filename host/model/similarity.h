@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a model's embeddings are compared. */
+/* Reads how a model's embeddings are compared. */
 #ifndef CLFI_MODEL_SIMILARITY_H
 #define CLFI_MODEL_SIMILARITY_H
 
@@ -12,8 +12,8 @@ typedef enum clf_similarity {
     CLF_SIMILARITY_DOT     /* a . b */
 } clf_similarity;
 
-/* config_sentence_transformers.json's similarity_fn_name; cosine where the key is not there, and for a directory where it or the file is
- * not. FORMAT: the file is broken. UNSUPPORTED: another function (sentence-transformers also has euclidean and manhattan). */
+/* Read similarity_fn_name of config_sentence_transformers.json: from the file's object, or from a directory. Cosine if the key or the file
+ * is missing. FORMAT: the file is broken. UNSUPPORTED: another function (sentence-transformers also has euclidean and manhattan). */
 clf_status clfi_similarity_parse(const json_t *json, clf_similarity *out);
 clf_status clfi_similarity_read(const char *directory, clf_similarity *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of biases, and their comparison with what a checkpoint stores. */
+/* Compares the biases that a checkpoint stores with the rules of its family. */
 #include "model/stored_biases.h"
 
 #include <string.h>

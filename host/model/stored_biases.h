@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which weights of a family have a bias: by the family alone, or by keys of config.json. transformers fills a bias that is missing with
- * zeros and leaves out one that the configuration does not name. Both are refused here. */
+/* Rules for which weights of a family have a bias: fixed by the family, or by keys of config.json. transformers fills in zeros for a
+ * missing bias, and ignores a bias that the configuration does not name. Both are errors here. */
 #ifndef CLFI_MODEL_STORED_BIASES_H
 #define CLFI_MODEL_STORED_BIASES_H
 
@@ -16,7 +16,7 @@
 typedef struct clf_bias_rule {
     uint64_t roles;   /* 1 << clf_weight_role */
     const char *key;  /* of config.json; NULL: no key changes it */
-    bool is_standard; /* whether there are biases without the key */
+    bool is_standard; /* whether there are biases if the key is absent */
 } clf_bias_rule;
 
 #define CLFI_ROLE(role) (UINT64_C(1) << CLF_WEIGHT_##role)
@@ -25,8 +25,8 @@ typedef struct clf_bias_rule {
 #define CLFI_ROLES_ATTENTION (CLFI_ROLES_QKV | CLFI_ROLE(OUTPUT))
 #define CLFI_ROLES_FFN (CLFI_ROLE(FFN_IN) | CLFI_ROLE(FFN_GATE) | CLFI_ROLE(FFN_OUT))
 
-extern const clf_bias_rule clfi_biases_everywhere[];   /* but for the generator */
-extern const clf_bias_rule clfi_biases_nowhere[];      /* but for norms of means */
+extern const clf_bias_rule clfi_biases_everywhere[];   /* except the generator */
+extern const clf_bias_rule clfi_biases_nowhere[];
 extern const clf_bias_rule clfi_biases_of_attention[]; /* attention_bias, false without the key */
 
 /* The roles that have biases, as bits. rules: NULL for those that the file has. FORMAT: a key is not true, false or null. */

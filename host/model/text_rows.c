@@ -11,7 +11,7 @@ typedef struct row_list {
     const clf_row_pass *pass;
     float *out;
     size_t done;
-    size_t failed; /* a text that ends the call; else their number */
+    size_t failed; /* index of the text that ends the call; else the number of texts */
 } row_list;
 
 /* A clf_row_sink. */
@@ -81,7 +81,8 @@ clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, co
     done_stats.run_ns = end - tokenized_at;
     clfi_row_packer_destroy(packer);
     if (j.failed < texts->count)
-        clfi_fail_prefix(st, texts->failed ? "%s" : "%s: texts[%zu]", pass->what, j.failed); /* who is given the number says which */
+        clfi_fail_prefix(st, texts->failed ? "%s" : "%s: texts[%zu]", pass->what, j.failed); /* a caller that receives the index names the
+                                                                                                text itself */
     if (texts->failed)
         *texts->failed = j.failed;
     if (st == CLF_OK && stats)

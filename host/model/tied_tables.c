@@ -29,7 +29,7 @@ void clfi_tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, c
     if (!config->has_generator || !config->is_generator_tied)
         return;
     lookup.prefix = clfi_weight_prefix(&lookup, names);
-    if (!find(&lookup, names->decoder, CLF_WEIGHT_TOKENS, tokens)) /* the generator's matrix is the table, or there is none */
+    if (!find(&lookup, names->decoder, CLF_WEIGHT_TOKENS, tokens)) /* then the generator's matrix is the table, or no table is stored */
         return;
     const bool has_shared = find(&lookup, names->head, CLF_WEIGHT_SHARED, shared);
     const char *table = has_shared ? shared : tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that a file may leave out: those of tokens that a model shares, and positions that can be computed. */
+/* Decides about tables that a file may leave out: tables of tokens that a model shares, and positions that can be computed. */
 #ifndef CLFI_MODEL_TIED_TABLES_H
 #define CLFI_MODEL_TIED_TABLES_H
 
@@ -11,11 +11,11 @@
  * checkpoint stores no matrix for it, or one with the bits of the table. A stored matrix that differs is the generator's. */
 void clfi_tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config);
 
-/* Marian's positions are sinusoids that are computed, unless the loaded checkpoint stores a table of them: transformers takes that,
- * whatever it holds. */
+/* Decides whether Marian's sinusoidal positions are computed. If the loaded checkpoint stores a table of them, transformers uses it,
+ * whatever it holds; so does this. */
 void clfi_take_positions(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config);
 
-/* Whether a tensor has the bits of another one that `is_taken` has for a table of tokens or a generator. */
+/* Whether a tensor has the same bits as a table of tokens or a generator's matrix that was loaded (is_taken). */
 bool clfi_is_copy_of_table(const clf_checkpoint *checkpoint, const clf_name_map *names, const char *prefix, const char *name,
                            bool (*is_taken)(const void *user, const char *name), const void *user);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public Transformer's life time: from named tensors, from a seed, from a directory. */
+/* Creates the public Transformer from named tensors, a seed or a directory, and destroys it. */
 #include "model/transformer.h"
 
 #include <math.h>

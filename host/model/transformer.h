@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public Transformer: a network with the configuration in the caller's words. */
+/* The struct behind clf_transformer: a network and its public configuration. */
 #ifndef CLFI_MODEL_TRANSFORMER_H
 #define CLFI_MODEL_TRANSFORMER_H
 
@@ -13,7 +13,7 @@ struct clf_transformer {
     clf_packer packer;
 };
 
-/* The other way, for networks whose two stacks are alike, as those of the families for CLF_TASK_TRANSFORM are. */
+/* The public configuration of a network whose two stacks are alike, as those of families with CLF_TASK_TRANSFORM are. */
 clf_transformer_config clfi_transformer_config_of(const clf_network_config *network);
 
 #endif

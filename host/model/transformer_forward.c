@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public Transformer's passes over dense batches: tokens checked and embedded, rows through the stacks, results into the caller's
- * tensors. */
+/* Runs the public Transformer over dense batches: checks and embeds tokens, runs rows through the stacks, and writes results to the
+ * caller's tensors. */
 #include "base/alloc.h"
 #include "base/options.h"
 #include "nn/dense_observe.h"
@@ -26,7 +26,7 @@ static clf_status check_layout(clf_layout layout)
     return CLF_OK;
 }
 
-/* A sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
+/* Checks a sequence of vectors: [dim0,dim1,C]; a negative dim0 or dim1 stands for any size. */
 static clf_status check_vectors(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
@@ -54,7 +54,7 @@ static clf_view as_three(const clf_view *rows, const int64_t *dim)
     return clfi_view_dense(rows->buffer, rows->dtype, rows->offset, 3, (int64_t[]){dim[0], dim[1], rows->dim[1]});
 }
 
-/* rows = embedded tokens. Ids are read back to be checked; positions count along the layout's sequence axis. */
+/* Embeds tokens: rows. Ids are read back to be checked; positions count along the layout's sequence axis. */
 static clf_status embed_tokens(clf_transformer *t, bool is_target, clf_layout layout, const clf_tensor *tokens, const clf_view *rows)
 {
     const clf_token_embedding *embedding = is_target ? &t->network->target : &t->network->source;
@@ -129,7 +129,7 @@ done:
 
 CLFI_OPTIONS(clf_transformer_params, CLF_TRANSFORMER_PARAMS_INIT)
 
-/* The parameters of a pass that runs the stacks that are true. */
+/* Reads the parameters of a pass. has_encoder, has_decoder: the stacks that it runs. */
 static clf_status read_params(const clf_transformer_params *given, bool has_encoder, bool has_decoder, clf_transformer_params *params)
 {
     CLF_TRY(clf_transformer_params_read(given, params));
@@ -147,7 +147,7 @@ static clf_view scores_of(const clf_transformer *t, int64_t batch, int64_t queri
     return (clf_view){.rank = 4, .dim = {batch, t->config.heads, queries, keys}};
 }
 
-/* Rows of the source through the encoder: a temporary of the arena. */
+/* Runs the source's rows through the encoder. rows: the result, a temporary of the arena. */
 static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
                               const clf_transformer_params *params, clf_view *rows, int64_t dim[2])
 {
@@ -183,7 +183,7 @@ done:
     return st;
 }
 
-/* Target rows through the decoder, over memory rows in the same layout. */
+/* Runs target rows through the decoder, over memory rows in the same layout. */
 static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_view *memory, const int64_t memory_dim[2],
                               const clf_attention_masks *source_masks, const clf_tensor *target, const clf_attention_masks *target_masks,
                               const clf_transformer_params *params, const clf_tensor *features)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentence_bert_config.json's keys of how the network is called. */
+/* Checks the keys of sentence_bert_config.json that say how sentence-transformers runs the network, and reads its lengths. */
 #include "model/transformer_settings.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ clf_status clfi_length_read(const json_t *json, const char *where, const char *k
     return CLF_OK;
 }
 
-/* A key that may have one of two values: an encoder's, or a classifier's. */
+/* A key that may have one of two values: an encoder's or a classifier's. */
 typedef struct choice {
     const char *key, *usual, *other;
 } choice;
@@ -72,7 +72,7 @@ static clf_status check_arguments(const json_t *settings, const char *name)
     return CLF_OK;
 }
 
-/* False would give other tokens, or refuse long texts; true and names of ways to cut are as without the key. */
+/* Refuses false, which would give other tokens or refuse long texts. true, and names of ways to cut, mean the same as no key. */
 static clf_status check_not_false(const json_t *object, const char *where, const char *key)
 {
     if (json_is_false(json_object_get(object, key)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads from sentence_bert_config.json (CLFI_TRANSFORMER_SETTINGS) how the network is called. */
+/* Reads from sentence_bert_config.json (CLFI_TRANSFORMER_SETTINGS) how sentence-transformers runs the network: the longest text, and
+ * settings that are refused. */
 #ifndef CLFI_MODEL_TRANSFORMER_SETTINGS_H
 #define CLFI_MODEL_TRANSFORMER_SETTINGS_H
 
@@ -8,20 +9,20 @@
 
 #include "base/status.h"
 
-/* A length that binds, or 0 for one that does not (tools write "no limit" as 1e30 or Infinity). *out stays where the key is absent or
+/* Reads a length. *out 0: one above 1e9, which is no limit (tools write "no limit" as 1e30 or Infinity). *out stays if the key is absent or
  * null. FORMAT. */
 clf_status clfi_length_read(const json_t *json, const char *where, const char *key, int64_t *out);
 
-/* `settings` as clfi_transformer_settings_read gives them, `name`: their file's. UNSUPPORTED, by file and key: a task or an output that is
- * not an encoder's, and the refused rows of the account. FORMAT. */
+/* Checks `settings` as clfi_transformer_settings_read gives them; `name`: their file's. UNSUPPORTED, by file and key: a task or an output
+ * that is neither an encoder's nor a classifier's, or a refused row of the account. FORMAT. */
 clf_status clfi_transformer_settings_check(const json_t *settings, const char *name);
 
 /* Length at which longer texts are cut: processing_kwargs.text.max_length, else processor_kwargs.model_max_length, else max_seq_length, as
  * sentence-transformers has it. *out stays where none is there. FORMAT. */
 clf_status clfi_transformer_settings_length(const json_t *settings, const char *name, int64_t *out);
 
-/* UNSUPPORTED, by file and key: a key of config_kwargs in the directory's settings that nothing reads in `config`, which has it already:
- * sentence-transformers follows it. */
+/* Refuses keys of config_kwargs that sentence-transformers follows but nothing reads here. config: config.json with config_kwargs merged
+ * in. UNSUPPORTED, by file and key. */
 clf_status clfi_arguments_check(const char *directory, const json_t *config);
 
 #endif

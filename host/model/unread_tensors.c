@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints with more than their network has: a norm, a bias or a layer that would be left out in silence. */
+/* Refuses checkpoints with more than their network has: a norm, a bias or a layer that would be left out in silence. */
 #include "model/unread_tensors.h"
 
 #include <fnmatch.h>
@@ -11,14 +11,14 @@
 #include "model/tied_tables.h"
 #include "model/weight_lookup.h"
 
-/* Known to say nothing, or nothing that is not said elsewhere. */
+/* Whether the tensor is known to have no effect, or only one that config.json describes too. */
 static bool is_harmless(const clf_checkpoint_tensor *tensor)
 {
     static const char *const patterns[] = {/* computed: transformers too leaves a stored one unread and goes by config.json */
                                            "*rotary_emb.*", "*position_ids", "*.attn.masked_bias",
                                            /* a bias that T5's first files have and no T5 adds */
                                            "*.EncDecAttention.relative_attention_bias.weight",
-                                           /* pictures */
+                                           /* for pictures */
                                            "*vision_tower.*", "*vision_model.*", "*multi_modal_projector.*",
                                            /* GGUF's, which the configuration is made from */
                                            CLFI_GGUF_FREQUENCIES, CLFI_GGUF_FACTORS_SHORT, CLFI_GGUF_FACTORS_LONG};
@@ -42,7 +42,7 @@ static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows,
     return false;
 }
 
-/* A weight that was taken by its name behind this network's prefix, and that the file has again behind another, with other numbers. */
+/* Whether a tensor is a second version of a weight that was taken: the same name under another prefix, with other numbers. */
 static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor_readers *r, const char *name)
 {
     char taken[CLFI_WEIGHT_NAME_BYTES];
@@ -59,7 +59,8 @@ static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *r)
 {
     clf_checkpoint_tensor tensor;
-    if (json_object_get(clfi_checkpoint_config(checkpoint), CLFI_CONFIG_ARGUMENTS)) /* the directory itself asks for fewer, as layers */
+    if (json_object_get(clfi_checkpoint_config(checkpoint), CLFI_CONFIG_ARGUMENTS)) /* its config_kwargs may ask for less than is stored,
+                                                                                       for example fewer layers */
         return CLF_OK;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
         if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor) ||

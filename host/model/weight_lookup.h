@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights by their roles: which stored tensor holds one, and which rows of it. */
+/* Finds weights by their roles: which stored tensor holds a weight, and in which rows. */
 #ifndef CLFI_MODEL_WEIGHT_LOOKUP_H
 #define CLFI_MODEL_WEIGHT_LOOKUP_H
 
@@ -15,7 +15,7 @@ typedef struct clf_weight_lookup {
     const char *prefix;
 } clf_weight_lookup;
 
-/* The prefix under which the first row of the map is there; the first prefix where it is under none. */
+/* The prefix under which the file has the first row of the map; the map's first prefix if there is none. */
 const char *clfi_weight_prefix(const clf_weight_lookup *lookup, const clf_name_map *names);
 
 /* The name of a row's tensor; suffix: "weight" or "bias". */
@@ -23,14 +23,15 @@ void clfi_weight_full_name(const char *prefix, const clf_weight_name *row, int64
                            char out[CLFI_WEIGHT_NAME_BYTES]);
 bool clfi_weight_has(const clf_weight_lookup *lookup, const clf_weight_name *row, int64_t layer, const char *suffix);
 
-/* The row whose weight is there; else the first, so that messages name what was looked for. NULL: the map has no such role. */
+/* The first row of the role whose weight is stored; else the first row, so that messages name what was looked for. NULL: the map has no
+ * such role. */
 const clf_weight_name *clfi_weight_find(const clf_weight_lookup *lookup, const clf_weight_name *rows, clf_weight_role role, int64_t layer);
 
 /* Rows and columns of a layer's matrix. */
 int64_t clfi_weight_rows(const clf_stack_config *config, int64_t layer, clf_weight_role role);
 int64_t clfi_weight_columns(const clf_stack_config *config, int64_t layer, clf_weight_role role);
 
-/* One stored tensor's rows first .. first + count, of `stored` in all. */
+/* The place of a role's weight: rows first .. first + count of a tensor that has `stored` rows. */
 typedef struct clf_weight_part {
     const clf_weight_name *row;
     int64_t stored, first, count;

@@ -7,8 +7,8 @@
 #include "model/weights.h"
 
 typedef struct clf_weight_source {
-    /* The tensor of this name and shape dim, which the caller clears. Another shape or type fails with both named. A checkpoint's comes
-     * in the form that clfi_weights_load has for `use`. */
+    /* Loads the tensor of this name and of shape dim; the caller clears *out. Another shape or type fails with both named. A checkpoint's
+     * comes in the form that clfi_weights_load has for `use`. */
     clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                        clf_row_blocks *out);
     bool (*has)(void *user, const char *name);
@@ -30,7 +30,7 @@ clf_weight_source clfi_weights_of_tensors(clf_tensor_list *list);
 /* INVALID_ARGUMENT: a name or a tensor is NULL, or a name is there twice. */
 clf_status clfi_tensor_list_check(const clf_tensor_list *list);
 
-/* Drawn from a seed. */
+/* Weights drawn from a seed (clf_xavier_uniform). */
 clf_weight_source clfi_weights_of_seed(uint64_t *seed);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a checkpoint on a device. Each of its files is wrapped once as a whole where the device can use it in place; such a buffer
- * keeps the mapping. */
+/* Brings weights of a checkpoint onto a device. If the device can use a file in place, the file is wrapped once as a whole; the buffer
+ * keeps its mapping. */
 #include "model/weights.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static bool device_dtype(const clf_checkpoint_tensor *tensor, clf_dtype *out)
     return tensor->is_weight;
 }
 
-/* Numbers as f16, in the place of `bits`; `first` of them lie before in the tensor. */
+/* Rounds `count` values to f16, in bits. first: the index of the first one in the tensor, for messages. */
 static clf_status round_to_f16(const clf_weights *weights, const clf_checkpoint_tensor *tensor, const float *values, size_t first,
                                size_t count, uint16_t *bits)
 {
@@ -87,7 +87,7 @@ static clf_status round_to_f16(const clf_weights *weights, const clf_checkpoint_
     return CLF_OK;
 }
 
-/* Stored rows from byte `begin` of the tensor on as numbers of another type, f32 or f16, a piece at a time. */
+/* Converts stored rows from byte `begin` of the tensor on to f32 or f16, a piece at a time. */
 static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const clf_checkpoint_tensor *tensor, clf_dtype dtype,
                                size_t begin, size_t bytes)
 {
@@ -99,7 +99,7 @@ static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const
     clf_status st = CLF_OK;
     float *values;
     uint16_t *bits = NULL;
-    if (weights->context->rehearsal) /* which leaves out the writes */
+    if (weights->context->rehearsal) /* a rehearsal leaves the writes out */
         return CLF_OK;
     CLF_TRY(clfi_alloc(PIECE, sizeof *values, tensor->name, &values));
     if (dtype == CLF_F16)
@@ -117,7 +117,7 @@ static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const
     return st;
 }
 
-/* A view of rows that lie as they are stored. */
+/* A view of rows in the form in which they are stored. */
 static clf_view stored_view(clf_buffer *buffer, const clf_checkpoint_tensor *tensor, size_t offset_bytes, int64_t rows)
 {
     const int64_t row_bytes = (int64_t)(tensor->dim[0] ? tensor->bytes / (size_t)tensor->dim[0] : 0);
@@ -130,21 +130,21 @@ static clf_view stored_view(clf_buffer *buffer, const clf_checkpoint_tensor *ten
                       .offset = (int64_t)offset_bytes};
 }
 
-/* Whether rows lie on the device as they are stored: blocks as bytes (dtype u8). */
+/* Whether rows on the device have the form in which they are stored: blocks as bytes (dtype u8), or the same float type. */
 static bool is_as_stored(const clf_checkpoint_tensor *tensor, clf_dtype dtype)
 {
     clf_dtype stored;
     return dtype == CLF_U8 || (device_dtype(tensor, &stored) && clfi_weight_type_info(tensor->type)->block_weights == 1 && stored == dtype);
 }
 
-/* Bytes of so many stored ones on the device. */
+/* How many bytes on the device `bytes` stored ones become. */
 static size_t device_bytes(const clf_checkpoint_tensor *tensor, clf_dtype dtype, size_t bytes)
 {
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     return is_as_stored(tensor, dtype) ? bytes : bytes / (size_t)type->block_bytes * (size_t)type->block_weights * clf_dtype_bytes(dtype);
 }
 
-/* Rows first .. first + count of a tensor, copied as dtype. */
+/* Copies rows first .. first + count of a tensor (of a vector: all its elements) to the device, as dtype. */
 static clf_status copy_rows(const clf_weights *weights, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
                             clf_row_blocks *out)
 {
@@ -170,7 +170,7 @@ static clf_status copy_rows(const clf_weights *weights, const clf_checkpoint_ten
     return clfi_row_blocks_add(out, &view);
 }
 
-/* In blocks that the device can allocate; elements in place of rows for a vector. */
+/* Copies a tensor to the device in blocks of rows that the device can allocate. A vector is one block. */
 static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_checkpoint_tensor *tensor, clf_dtype dtype,
                               clf_row_blocks *out)
 {
