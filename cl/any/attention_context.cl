@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights times values: a work-item computes ROWS queries by one vector of WIDTH columns. A masked key has no effect whatever its value
- * holds, whereas a plain matrix product would compute 0 times NaN. In rows without a usable key whose policy is uniform or NaN, masked keys
- * have weights and count. */
+/* Weights times values of attention: a work-item computes ROWS queries by one vector of WIDTH columns. A masked key has no effect even if
+ * its value is NaN, whereas a plain matrix product would compute 0 times NaN. Masked keys do count where their weight is not 0: in rows
+ * without a usable key whose policy is uniform or NaN. */
 #include "vector.cl"
 #include "axes.cl"
 #include "attention_keep_bits.cl"

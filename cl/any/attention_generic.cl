@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention for any head size and storage type, windows and biases by distance too: one work-item per (query, head, chunk of output
- * columns), online softmax key by key. Chunks repeat the scores, which keeps the private memory of a work-item small whatever the head
- * size. */
+/* Fused attention for any head size and storage type, also with windows and biases by distance. One work-item per (query, head, chunk of
+ * output columns) computes an online softmax key by key. Each chunk computes the scores again, so that a work-item needs little private
+ * memory whatever the head size. */
 #include "attention_arguments.cl"
 
 #if !defined CHUNK

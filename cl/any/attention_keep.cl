@@ -55,5 +55,6 @@ __kernel void attention_keep(__global uint *keep, long keep_offset, __global con
 #endif
         word |= (uint)is_kept << i;
     }
+    /* A single query may stand for all queries (stride 0), so its bit fills the word. */
     keep[keep_offset + (batch * blocks + block) * keys + key] = queries == 1 ? (word ? 0xffffffffu : 0u) : word;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores of queries and keys that are no matrix product: one work-item per score.
- * distance: -s/2 sum_c (q_c - k_c)^2 from the differences, so that large q and k near each other lose nothing.
+/* Scores of queries and keys that are not a matrix product: one work-item per score.
+ * distance: -s/2 sum_c (q_c - k_c)^2, from the differences, so that large q and k that are close lose no digits.
  * additive: s sum_h w_h tanh(q_h + k_h) for projected queries and keys; the [queries, keys, h] intermediate exists only in registers. */
 #include "types.cl"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads quantised blocks in pieces of 32 weights, as many as a work-item reads at once. A piece is two runs of 16 weights whose integers
- * lie in the same 16 bytes, or in Q8_0 in neighbouring ones. A run has one factor and one minimum; its integers become bytes without a
- * sign. IS_ALIGNED: all blocks begin at multiples of 16 bytes, otherwise at even addresses. */
+/* Reads quantised blocks in pieces of 32 weights: a work-item reads one piece at a time. A piece is two runs of 16 weights, whose integers
+ * share 16 bytes (Q8_0: neighbouring 16 bytes). A run has one factor and one minimum, and its integers become unsigned bytes. IS_ALIGNED:
+ * all blocks begin at multiples of 16 bytes, otherwise at even addresses. */
 #include "weight_blocks.cl"
 
 #ifndef IS_ALIGNED
@@ -10,7 +10,7 @@
 
 #define PIECE_WEIGHTS 32
 #define BLOCK_PIECES (BLOCK_WEIGHTS / PIECE_WEIGHTS)
-/* From the first weight of a piece's first run to that of its second run. */
+/* Distance in weights from a piece's first run to its second. */
 #define RUN_DISTANCE (BLOCKS == BLOCKS_Q6_K ? 64 : HAS_GROUPS ? 32 : 16)
 
 /* INTEGER_BITS masks the bits of a byte that hold its integer. The bits above them may be anything. Types that join more bits to a nibble
@@ -40,8 +40,7 @@ inline uint4 sixteen_bytes(__global const uchar *p)
 #endif
 }
 
-/* The same if the next four bytes are in the same block too: reads whole words, two for each result if the address is not a multiple of
- * four. */
+/* The same, where at least four more bytes of the block follow the sixteen. It reads whole aligned words: five for four results. */
 inline uint4 sixteen_inner_bytes(__global const uchar *p)
 {
     const uint odd = (uint)(uintptr_t)p & 2u;
@@ -59,7 +58,8 @@ inline uint4 spread_sixteen_bits(uint bits)
 }
 
 #if HAS_GROUPS && HAS_MINIMUM
-/* Scales and offsets of the groups 2 pair and 2 pair + 1 from the twelve bytes that hold all of them: as bytes 0 and 1 of a word. */
+/* Scales, and (two_offsets) offsets, of groups 2 pair and 2 pair + 1, as bytes 0 and 1 of a word. packed: the twelve bytes that hold those
+ * of all groups. */
 inline uint two_scales(uint3 packed, uint pair)
 {
     const uint shift = pair % 2 * 16;
@@ -122,7 +122,7 @@ inline block_piece read_piece(__global const uchar *block, uint part)
 
 /* sum_i x[i] (byte_i - ZERO). A byte becomes a float without a conversion, because GPUs make few conversions at a time. With the exponent
  * of 2^23 its bits are 2^23 + byte, and those of the byte above it 2^23 + 256 byte. A subtraction removes the excess without rounding.
- * exponent: the bits of 2^23, as a number that the compiler does not know: two constants would take NVIDIA's two instructions. */
+ * exponent holds the bits of 2^23 in a variable that the compiler cannot fold: NVIDIA's needs two instructions for two constants. */
 #define BYTES_ZERO (BLOCKS == BLOCKS_Q8_0 ? 128 : ZERO)
 #define LOWER_BYTE(word) (as_float((word) & INTEGER_BITS | exponent) - (8388608.0f + BYTES_ZERO))
 #define UPPER_BYTE(word) (as_float((word) & INTEGER_BITS << 8 | exponent) - (8388608.0f + 256 * BYTES_ZERO))

@@ -6,9 +6,9 @@
  * KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item; sizes and strides come in a struct, so that one kernel serves
  * all sizes of a structure. Two kernels:
  *   einsum_map  nothing is summed; a work-item writes a run of the innermost kept loop, WIDTH elements at a time
- *   einsum_sum  a work-item sums one slice of the summed space, which is taken as flat; slices go to their own part of the output, to be
- *               added by a second launch. IS_SUM_IN_LANES 0: WIDTH lanes along the innermost kept loop, VECTORS of them in a work-item;
- *               1: lanes along the innermost summed loop, added up at the end
+ *   einsum_sum  a work-item sums one slice of the flattened summed space; each slice has its own part of the output, and a second launch
+ *               adds the parts. IS_SUM_IN_LANES 0: WIDTH lanes along the innermost kept loop, VECTORS such vectors in a work-item; 1: lanes
+ *               along the innermost summed loop, added up at the end
  * Sums are f32 in three levels: lanes, blocks of BLOCK products, and their total. */
 #include "vector.cl"
 
@@ -111,9 +111,9 @@ LANES(bf16, ushort)
 #define EACH_16(X) EACH_15(X) X(15)
 #define EACH(X) PASTE(EACH_, OPERANDS)(X)
 
-/* Work-items, and where their operands lie. Longs alone, so that drivers agree on its size. */
+/* Numbers of work-items, and offsets, sizes and strides of their operands. All are longs, so that drivers agree on the struct's size. */
 typedef struct einsum_walk {
-    long items;              /* of dimension 0 (of a slice) that are inside */
+    long items;              /* work-items in dimension 0 (of a slice); those beyond do nothing */
     long run;                /* einsum_map: elements of the innermost kept loop in a work-item */
     long summed, slice;      /* einsum_sum: sizes of the summed space and of a slice of it */
     long part_stride;        /* output elements between slices */
@@ -199,7 +199,7 @@ __kernel void einsum_map(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, WAL
 }
 
 #if SUMMED_RANK > 0
-/* Walks the flat summed space from `begin`: digits of the summed loops and positions in the inputs. */
+/* Finds term `begin` of the flattened summed space: sets the index of each summed loop (digit) and moves the positions in the inputs. */
 inline void find_term(INDEX begin, INDEX *digit, INDEX *at, WALK_POINTER)
 {
     for (int d = SUMMED_RANK - 1; d >= 0; d--) {
@@ -211,7 +211,7 @@ inline void find_term(INDEX begin, INDEX *digit, INDEX *at, WALK_POINTER)
     }
 }
 
-/* After `run` terms of the innermost summed loop. */
+/* Moves on by `run` terms, which end at most at the end of the innermost summed loop. */
 inline void next_terms(INDEX run, INDEX *digit, INDEX *at, WALK_POINTER)
 {
     digit[SUMMED_RANK - 1] += run;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a row's weights: y[r] = sum_j exp(scale[r] * (x[r,j] - max_k x[r,k])), the denominator of softmax and the log-sum-exp's argument
- * beside the row's maximum; NaN where an element is not finite. A work-group reads one row. Without HAS_SCALE 0 takes the sum's place. */
+/* Sums of a row's weights: y[r] = sum_j exp(scale[r] * (x[r,j] - max_k x[r,k])), the denominator of a softmax. y[r] is NaN if an element of
+ * the row is not finite. A work-group reads one row. Without HAS_SCALE rows are checked only, and y[r] is 0 or NaN. */
 #ifndef WG
 #error "WG: work-group size, a power of two"
 #endif

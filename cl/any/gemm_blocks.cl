@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of few rows with quantised weights as they are stored. LANES items of a work-group make COLUMNS columns of the result. They take
  * the pieces of the weight's rows in turn (block_pieces.cl), with one reduction at the end. Columns of an item share its reads of A.
- * A_READS (wide_loads.cl): of A. IS_GATED: a second weight of the same type, and c = f(alpha a b + bias) * (a gate) without a residual. */
+ * A_READS: how rows of A may be read (wide_loads.cl). IS_GATED: a second weight of the same type, and c = f(alpha a b + bias) * (a gate)
+ * without a residual. */
 #include "wide_loads.cl"
 #include "block_pieces.cl"
 #include "gemm_common.cl"
@@ -13,7 +14,7 @@
 #error "ROWS: 1 to 16; LANES: a power of two from ROWS * COLUMNS to WG; COLUMNS: 1, 2, 4; \
 A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
 #endif
-/* Rows of weights that an item reads: those of its columns, and behind them their gates'. */
+/* Rows of weights that an item reads: those of its columns, then those of their gates. */
 #define WEIGHTS (COLUMNS * (1 + IS_GATED))
 #if WEIGHTS == 4
 #define EACH_WEIGHT(F) F(0) F(1) F(2) F(3)
@@ -66,8 +67,8 @@ A_READS: ELEMENTS, [ALIGNED_]VECTORS; IS_GATED, IS_UNROLLED: 0, 1"
     }
 #define ADD_PIECE EACH_WEIGHT(READ_PIECE) ADD_RUN_OF_PIECE(0) ADD_RUN_OF_PIECE(1)
 #else
-/* Four weights at a time. Compilers must not unroll these loops: numbers of A for many rows would then wait in registers. So would the
- * other run of a piece, which is therefore read for each of them. */
+/* Adds a run four weights at a time. These loops must not be unrolled: elements of A for many rows would then occupy registers. So would
+ * the second run of a piece; a piece is therefore read again for it. */
 #define TAKE_RUN(j)                                                                                 \
     READ_PIECE(j)                                                                                   \
     uint4 bytes##j = run ? piece##j.run[1] : piece##j.run[0];                                       \
@@ -142,10 +143,10 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
                  RESULT_PARAMETERS)
 {
     LOCAL_ARRAY(float, partial, SUMS * WG, 0)
-    /* Groups of the same columns follow one another, so that the second finds the weight in a cache. The last of them may compute some rows
-     * of its neighbour again, and does not store them. */
+    /* Groups of the same columns follow one another, so that the second finds the weight in a cache. The last of them starts at row m -
+     * ROWS: it computes some rows of its neighbour again, but does not store them. */
     const int row_groups = (m + ROWS - 1) / ROWS, group = (int)get_group_id(0), column_group = group / row_groups;
-    /* Without %, since Oclgrind fails at a division beside it. */
+    /* No %: Oclgrind fails at a division and % of the same numbers. */
     const int own_row = (group - column_group * row_groups) * ROWS, first_row = min(own_row, m - ROWS);
     const int item = (int)get_local_id(0), lane = item & (LANES - 1);
     const int first = (column_group * (WG / LANES) + item / LANES) * COLUMNS; /* column of the result */

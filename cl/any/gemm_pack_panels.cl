@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs B into panels of columns. Batches are the third dimension. */
+/* Packs B into panels of columns, for engines of matrix products. Dimension 2 of the grid is the batch. */
 #include "types.cl"
 #include "gemm_batch.cl"
 #include "pack_block.cl"

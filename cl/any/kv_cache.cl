@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and values of new tokens into rows of a cache: cache[h][rows[n]][0][c] = k[h,n,c], [1] likewise from v. A work-item takes every
- * items-th PIECE of a token's heads: a vector of WIDTH elements, or a block (IS_Q8). D is a multiple of it. */
+/* Stores keys and values of new tokens in rows of a cache: cache[h][rows[n]][0][c] = k[h,n,c], and [1] likewise from v. A work-item takes
+ * every items-th piece of a token's heads. A piece is a vector of WIDTH elements, or with IS_Q8 a block; it divides a head's size D. */
 #include "vector.cl"
 #include "cache_q8.cl"
 #include "half_bits.cl"
@@ -16,19 +16,19 @@ typedef struct head_layout {
 } head_layout;
 
 #if IS_Q8
-#define MOST_Q8 (127.0f * 65504.0f) /* the largest number that the largest scale allows */
+#define MOST_Q8 (127.0f * 65504.0f) /* the largest number that a block can hold */
 #define PIECE CACHE_BLOCK
 #define ROW CACHE_ROW_Q8(size)
 
-/* The least half that is at least x, of 0 <= x <= 65504. */
+/* The smallest half that is not below x, for 0 <= x <= 65504. */
 inline uint half_from_above(float x)
 {
     const uint bits = half_bits(x);
     return bits + (half_value(bits) < x);
 }
 
-/* Elements c to c + 31 of a row. The scale is rounded up, so that no quotient exceeds 127. A block with a number that is not finite, or
- * that no scale allows, becomes NaN. */
+/* Elements c to c + 31 of a row. The scale is rounded up, so that no quotient exceeds 127. A block with a number that is not finite
+ * or is too large for any scale becomes NaN. */
 inline void store_piece(__global uchar *row, int size, int c, __global const FROM_T *from)
 {
     uint most_bits = 0; /* of the largest magnitude; those of a NaN are larger than those of a number */
@@ -54,7 +54,7 @@ __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layo
     const int columns = heads * size;
     const long n = (long)get_global_id(1), to = rows[rows_offset + n];
     for (int c = (int)get_global_id(0) * PIECE; c < columns; c += items * PIECE) {
-        const int head = (int)((uint)c / (uint)size), within = c - head * size; /* Oclgrind fails at % beside a division */
+        const int head = (int)((uint)c / (uint)size), within = c - head * size; /* no %: Oclgrind fails at it beside a division */
         __global TO_T *key = cache + (head * capacity + to) * 2 * ROW;
         store_piece(key, size, within, k + k_at.offset + head * k_at.head_stride + n * k_at.stride + within);
         store_piece(key + ROW, size, within, v + v_at.offset + head * v_at.head_stride + n * v_at.stride + within);

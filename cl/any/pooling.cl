@@ -12,7 +12,7 @@
 /* clf_pooling of include/clformer/ops.h, in the same order. */
 enum { MODE_MEAN, MODE_CLS, MODE_MAX, MODE_MEAN_SQRT_LEN, MODE_LAST, MODE_WEIGHTED_MEAN };
 
-/* The larger; a NaN wins and stays. */
+/* The larger of two numbers, or NaN if one of them is. */
 static inline floatv larger(floatv a, floatv b)
 {
     return b > a || isnan(b) ? b : a;
@@ -26,7 +26,7 @@ static inline floatv largest_of(__global const X_T *x, long stride, int length)
     return result;
 }
 
-/* Token t counts `weight` + t * `rise` times. */
+/* Sum of the tokens' vectors, token t times weight + t * rise. */
 static inline floatv sum_of(__global const X_T *x, long stride, int length, int weight, int rise)
 {
     floatv sum = 0.0f;

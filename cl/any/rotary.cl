@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions in place: pair i of a row at position p turns by the angle p w_i. No angle is ever rounded. Cosine and sine of p = FINE
- * a + b come from those of FINE a and b, which two short tables hold. They are joined by cos(x + y) = cos x cos y - sin x sin y. */
+/* Rotary positions in place: pair i of a row at position p turns by the angle p w_i. Two short tables hold the cosine and sine of the
+ * angles of b and of FINE a, where p = FINE a + b. They are joined by cos(x + y) = cos x cos y - sin x sin y, so that no angle is
+ * rounded. */
 #if !defined PAIRS || !defined ITEM_PAIRS
 #error "PAIRS: turned pairs of a head; ITEM_PAIRS: those of one work-item"
 #endif

@@ -17,7 +17,7 @@ __kernel void search_bound(long count, __global float *scores, long offset)
         scores[offset + i] = score > 0.0f ? 1.0f : -1.0f;
 }
 
-/* keys[q][i] of the k best scores[q][i] of a block, whose columns are indices[q][i] + base. */
+/* keys[q][i] of scores[q][i], the best ones of a block, where indices[q][i] + base is the column of that score. */
 __kernel void search_keys(long columns, __global const float *scores, long scores_offset, __global const int *indices, long indices_offset,
                           long base, __global ulong *keys, long keys_offset)
 {
@@ -60,9 +60,9 @@ static inline long count_larger(__global const ulong *list, long size, ulong key
     return low;
 }
 
-/* Pair p of row q: the lists a and b, in falling order, become one in out, of which the first out_size keys are kept. Lists are at
- * q * row + p * pair, of at most `size` keys, as far as `total` keys of the row reach. No key stands in both. Each work-item places one
- * key: behind those before it in its own list and the larger ones of the other. */
+/* Merges list a and list b of pair p of row q, both in falling order, into out and keeps the first out_size keys. A list begins at
+ * q * row + p * pair and has at most `size` keys; the last one of a row ends with the row's `total` keys. No key is in both lists. Each
+ * work-item places one key; its rank is its index in its own list plus the number of larger keys in the other. */
 __kernel void search_merge(__global const ulong *a, long a_offset, long a_row, long a_size, long a_total, __global const ulong *b,
                            long b_offset, long b_row, long b_size, long b_total, long pair, __global ulong *out, long out_offset,
                            long out_row, long out_size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of quantised blocks as numbers: y[t,:] = scale * table[id(t),:], id(t) = ids[t] (HAS_IDS) or t. An id outside the table is clamped;
- * of a table in pieces (IS_SPLIT) a launch writes the tokens whose rows lie in the piece that it was given. A work-item takes ITEM_COLUMNS
+/* Looks up rows of a quantised table as floats: y[t,:] = scale * table[id(t),:], id(t) = ids[t] (HAS_IDS) or t. An id outside the table is
+ * clamped. If the table comes in pieces (IS_SPLIT), a launch writes the tokens whose rows lie in its piece. A work-item takes ITEM_COLUMNS
  * columns. */
 #include "types.cl"
 #include "weight_blocks.cl"

@@ -22,7 +22,7 @@
 
 #define LANES WIDTH
 #define KEY_BLOCK 64
-#define BIASES (STEP + KEY_BLOCK + TILE_V * LANES) /* by distance, of a block's keys and of those that its first step may begin with */
+#define BIASES (STEP + KEY_BLOCK + TILE_V * LANES) /* distances of a block's keys, and of keys that its last step repeats */
 
 /* is_diagonal is a constant at every call: inlining makes two versions of the loops. */
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -38,7 +38,7 @@ typedef struct block_masks {
     int16 last_key[TILE_V];         /* causal or window: largest key that a lane may use */
     __global const uint *keep;      /* words of the tile's queries */
     int keep_shift;                 /* bit of the tile's first query */
-    const float *biases;            /* of the tile's first query and key `bias_key`, then of keys further before the query */
+    const float *biases;            /* biases of the tile's first query: of key `bias_key`, then of the keys before it */
     int bias_key;
 } block_masks;
 
@@ -83,7 +83,7 @@ inline void load_queries(__global const float *q, int stride, int count, float s
 #define PER_VECTOR(X, ...) X(0, __VA_ARGS__)
 #endif
 
-/* Lanes that may use a key where those of a block differ. */
+/* Lanes whose causal mask or window lets them use a key (-1; others 0). */
 inline int16 lanes_in_reach(const block_masks *masks, int key, int vector)
 {
 #if HAS_WINDOW
@@ -111,8 +111,8 @@ inline float16 masked_score(float16 score, int key, int vector, const bool is_di
     return score;
 }
 
-/* scores[i][vector] = masked k[first + i] . q for STEP keys from `first` on; *largest is raised to the maximum. A comparison instead of
- * fmax: one instruction, and a NaN score does not become the maximum. */
+/* scores[i][vector] = masked k[first + i] . q for STEP keys from `first` on; *largest is raised to the maximum. A comparison
+ * instead of fmax takes one instruction, and a NaN score does not become the maximum. */
 ALWAYS_INLINE void score_keys(const float16 *q, __global const float *k, int stride, int first, const bool is_diagonal,
                          const block_masks *masks, float16 *scores, float16 *largest)
 {
@@ -139,7 +139,7 @@ ALWAYS_INLINE void score_keys(const float16 *q, __global const float *k, int str
     EACH_STEP(FINISH_KEY)
 }
 
-/* The same for a single key: sequences of fewer than STEP keys. */
+/* The same for a single key, in sequences of fewer than STEP keys. */
 ALWAYS_INLINE void score_1_key(const float16 *q, __global const float *k, int stride, int key, const bool is_diagonal,
                         const block_masks *masks, float16 *scores, float16 *largest)
 {
@@ -154,7 +154,7 @@ ALWAYS_INLINE void score_1_key(const float16 *q, __global const float *k, int st
     }
 }
 
-/* Lanes that may use a key which others of the tile may not. */
+/* Lanes that may use a key (-1; others 0), by causal mask, window and bits. */
 inline int16 used_lanes(const block_masks *masks, int key, int vector, const bool is_diagonal)
 {
     int16 used = (int16)(-1);
@@ -166,8 +166,8 @@ inline int16 used_lanes(const block_masks *masks, int key, int vector, const boo
     return used;
 }
 
-/* out^T = out^T alpha + V^T P^T over the block's keys. Where lanes of one key differ in what they may use, a masked lane multiplies 0
- * instead of the value: its weight is 0, but 0 times NaN or infinity is not. */
+/* out^T = out^T alpha + V^T P^T over the block's keys. If only some lanes may use a key, the others multiply 0 instead of
+ * its value: their weight is 0, but 0 times NaN or infinity is not 0. */
 ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, int stride, int first, int count, const bool is_diagonal,
                        const block_masks *masks, const float16 *alpha, float16 *out)
 {
@@ -217,17 +217,17 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
     }
 }
 
-/* Asks for rows first .. first+count, 16 floats to a cache line. */
+/* Prefetches rows first .. first + count - 1, one cache line of 16 floats at a time. */
 inline void fetch_rows(__global const float *rows, int stride, int columns, int first, int count)
 {
     __global const float *row = rows + (long)first * stride;
     for (int j = 0; j < count; j++, row += stride)
-        for (int c = 0; c < columns; c += LANES) /* nothing is left of this where prefetching is not known */
+        for (int c = 0; c < columns; c += LANES) /* compiles to nothing where PREFETCH_FOR_READ is empty */
             PREFETCH_FOR_READ(row + c);
 }
 
-/* One block of keys first .. first+count of a sequence that has `keys` usable ones. The last step starts earlier rather than reading past
- * the last key: it computes a few scores twice, hence the room in front of the block. */
+/* Attends to keys first .. first + count - 1 of a sequence with `keys` usable ones. The last step of a sequence starts earlier rather than
+ * reading past the last key. It computes a few scores twice, and those before the block go to the first STEP elements of `room`. */
 ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k_stride, __global const float *v, int v_stride, int first,
                          int count, int keys, const bool is_diagonal, const block_masks *masks, float16 *maximum, float16 *sum,
                          float16 *out, const softmax_exp_numbers *numbers)
@@ -267,8 +267,8 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     accumulate(scores, v, v_stride, first, count, is_diagonal, masks, alpha, out);
 }
 
-/* The factor of a row whose weights sum to `sum`, which is 0 without a usable key: then the row becomes zero or NaN, or is made uniform
- * below. A selection instead of a branch: PoCL 6 ends the process where a loop's result is used by one arm of a branch alone
+/* The factor of a row whose weights sum to `sum`. Without a usable key the sum is 0; such a row becomes zero or NaN, or fill_uniform fills
+ * it. A selection instead of a branch: PoCL 6 ends the process if only one arm of a branch uses a loop's result
  * (tests/runtime/test_driver_faults.c). */
 inline float16 row_factor(float16 sum, bool has_keys)
 {
@@ -299,7 +299,8 @@ inline void fill_uniform(const float16 *sum, __global const float *v, int stride
 }
 #endif
 
-/* Takes copies: arrays that are indexed by lane lie in memory, but the loops above need their maxima and masks in registers. */
+/* Corrects infinite results (attention_infinity.cl). Its arguments are copies: arrays indexed by lane lie in memory, but the loops above
+ * need maxima and masks in registers. */
 inline void settle_infinities(float16 *out, const float *maximum, __global const float *q, int q_stride, const attention_tile *tile,
                               float scale, __global const float *k, int k_stride, __global const float *v, int v_stride, int keys,
                               int window, const usable_keys *all)
@@ -379,7 +380,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
     for (int i = 0; i < TILE_V; i++)
         masks.first_key[i] = window_begin(place, window) + i * LANES + LANE_INDEX;
     begin = max(0, window_begin(place, window));
-    const int first_seen = max(0, window_begin(place + tile.q_count - 1, window)); /* from this key on no lane's window is yet to begin */
+    const int first_seen = max(0, window_begin(place + tile.q_count - 1, window)); /* every lane's window has begun at this key */
 #endif
 #if HAS_BIAS
     float biases[BIASES];
@@ -398,7 +399,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
     const softmax_exp_numbers numbers = softmax_exp_unknown_numbers();
     int blocks = 0;
     for (int first = begin, count; first < keys; first += count, blocks++) {
-        int unmasked = first_masked - first; /* the lanes of these keys are alike: masks begin with a block of their own */
+        int unmasked = first_masked - first; /* keys that all lanes may use; masked keys begin a block of their own */
         count = min(KEY_BLOCK, keys - first);
 #if HAS_WINDOW
         if (first < first_seen || keys - STEP < first_seen) { /* a last step that starts earlier may reach back to masked lanes */
@@ -423,7 +424,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
         for (int column = 0; column < HEAD_V; column++)
             result[column * TILE_V + i] *= factor;
     }
-    if (blocks > 1) { /* within one block the maximum is known before a weight is */
+    if (blocks > 1) { /* with one block no sum was rescaled, so infinities are right */
         float16 probe = (float16)(0.0f);
         for (int i = 0; i < HEAD_V * TILE_V; i++)
             probe = fma(result[i], (float16)(0.0f), probe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lines of a bundle as vectors of 16 floats. A line holds the integers of columns j and j + 16 of a group. WIDTH is 16. */
+/* Reads lines of a bundle (weight_bundles.cl) as vectors of 16 floats. Line j of a group holds the integers of columns j and j + 16. */
 #include "vector.cl"
 #include "weight_bundles.cl"
 
@@ -53,9 +53,9 @@ inline floatv high_line(LINE_PARAMETERS, uint j)
 }
 #endif
 
-/* Nibbles become floats where they lie in their words, which takes no shift: 2^s q for a nibble that begins at bit s, here of byte b. What
- * multiplies it is first multiplied by 2^-s, the byte's element of PLACES. Only the uppermost nibble is brought down, for words have no
- * sign. Powers of two round nothing, so products are the same to the bit. */
+/* Converts nibbles to floats without a shift: a nibble q of byte b that begins at bit s becomes 2^s q. The other factor is first multiplied
+ * by 2^-s, element b of LOW_PLACES or HIGH_PLACES. Only the uppermost nibble is shifted down, because it would reach the sign bit. Powers
+ * of two round nothing, so products are the same to the bit. */
 #define IS_IN_PLACE (!IS_BYTES && !HAS_FIFTH_BITS)
 #define LOW_IN_PLACE(word, b) TO_FLOATV(AS_INTV((word) & 15u << (b) * 8))
 #define HIGH_IN_PLACE(word, b) TO_FLOATV(AS_INTV((b) == 3 ? (word) >> 28 : (word) & 240u << (b) * 8))
@@ -69,7 +69,7 @@ inline floatv unit_half(__global const uchar *unit, int index)
 
 #define LINES_16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
-/* Whether a group adds a shift to each weight, times its scale of the unit. Types that store the shift have m and t. */
+/* Whether weights have a shift: weight = integer * scale + shift. It is -m t or m in types that store a minimum, otherwise -ZERO d. */
 #define HAS_SHIFT (HAS_MINIMUM || (ZERO && !IS_BYTES))
 
 inline floatv group_scale(floatv d, __global const uchar *group, int part)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs rows of stored blocks into bundles, as rows first .. first + rows of the weight. A work-item packs the rows of one bundle. Places
- * after the last row repeat it until the next part overwrites them. */
+/* Packs rows of stored blocks into bundles, as rows first .. first + rows - 1 of the weight. A work-item packs the rows of one bundle.
+ * Lanes after the last row repeat it until the next part of the weight overwrites them. */
 #include "weight_bundles.cl"
 
 inline void pack_group(__global const uchar *block, uint group, int lane, __global uchar *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a product with weights in bundles: ROWS rows of A times VECTORS bundles, whose lanes are rows of the weight. This file finds
- * the bundles of a tile and stores its sums. IS_GATED: the two bundles of a work-item are the same rows of two weights, and the result is
- * f(a b + bias) * (a gate). */
+/* Finds the bundles of a product's tile and stores its sums, for the kernels that multiply weights in bundles. A tile is ROWS rows of A
+ * times VECTORS bundles, whose lanes are rows of the weight. IS_GATED: the two bundles of a work-item are the same rows of two weights, and
+ * the result is f(a b + bias) * (a gate). */
 #include "bundle_lines.cl"
 #include "result_parts.cl"
 #include "gemm_common.cl"
@@ -46,7 +46,7 @@ IS_GATED: 0 or 1"
 #define KEEP(i, v) kept[(i) * VECTORS + v] = total[i][v];
 #define KEEP_ROW(i) EACH_VECTOR(KEEP, i)
 
-/* sums [ROWS][VECTORS]: of rows first_row .. and bundles first .. */
+/* Stores sums [ROWS][VECTORS] of the rows from first_row on and the bundles from `first` on. */
 inline void store_tile(const floatv *sums, int first_row, int rows, int first, int n, RESULT_PARAMETERS)
 {
     for (int i = 0; i < rows; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks bundles into panels of floats, to[column / panel][k][panel], for products of many rows: bundles first .. first + groups of the
- * weight become columns 0 .. of the panels. A work-item takes one unit of a bundle. */
+/* Unpacks bundles into panels of floats, to[column / panel][k][panel], for products of many rows. Bundles of the weight from
+ * `first` on become the panels' columns from 0 on. A work-item takes one unit of a bundle. */
 #include "bundle_lines.cl"
 #include "item.cl"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Dot products of four bytes in each lane, a.0 b.0 + ... + a.3 b.3, a without sign, b with one and the same in all lanes. LLVM does not
- * generate these instructions if it compiles for an older processor than it runs on, as PoCL does, so they are written here. Another
- * processor's compiler checks the sums as they are written out.
+/* Dot products of four bytes in each lane: a.0 b.0 + ... + a.3 b.3. The bytes of a are unsigned; those of b are signed and the same in all
+ * lanes. The x86 instructions are written out, because LLVM does not generate them for an older processor, and PoCL may compile for one.
+ * Compilers for other processors get ordinary arithmetic with the same results.
  *
- * dot_bytes takes any bytes. With IS_NARROW_DOT, where the processor has AVX2 but no AVX512-VNNI, the products of two bytes are added in 16
- * bits. add_pairs adds them to sums of pairs, which the caller keeps below 2^15, and sum_pairs turns these into sums of four. */
+ * dot_bytes takes any bytes. IS_NARROW_DOT is for processors with AVX2 but without AVX512-VNNI, which add the products of two bytes in 16
+ * bits. add_pairs adds such products to sums of pairs, which the caller keeps below 2^15; sum_pairs turns these into sums of four. */
 #ifndef IS_NARROW_DOT
 #error "IS_NARROW_DOT: 0 or 1, sums of 16 bits (VPMADDUBSW) instead of 32 (VPDPBUSD)"
 #endif
@@ -43,7 +43,7 @@ inline int8 sums_of_eight(uint8 pairs)
 }
 #endif
 
-/* pairs: two sums of 16 bits in each lane, which stay below 2^15 */
+/* pairs: two sums of 16 bits in each lane, which must stay below 2^15 */
 inline uintv add_pairs(uintv pairs, uintv a, __global const int *b)
 {
     const uint8 x = (uint8)((uint)*b);

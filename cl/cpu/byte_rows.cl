@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of floats as integers for products of bytes: a group of 32 columns is q[j] = round(x[j] / scale). With BYTES 1 and 2 scale is
- * max |x| / MOST; q is a signed byte and MOST 127, or 256 upper + lower, both signed bytes, and MOST 256 * 127. With BYTES 4 scale is the
- * power of two that gives the largest |x| 29 or 30 bits, so that only columns below 2^-6 of it lose any bits; q is four signed bytes.
- * Each byte has a plane of its own, the highest bytes first.
+/* Converts rows of floats to integers for products of bytes. In a group of 32 columns, q[j] = round(x[j] / scale).
+ * BYTES 1: q is a signed byte; scale = max |x| / 127.
+ * BYTES 2: q is 256 upper + lower, two signed bytes; scale = max |x| / (256 * 127).
+ * BYTES 4: q is four signed bytes. scale is the power of two for which 2^29 <= max |q| < 2^30, so that only columns below 2^-6 of the
+ * largest lose bits.
+ * Each byte of q has a plane of its own, the highest bytes first.
  *
- * A group's SCALE_WORDS words lie in an array of their own: scale, scale times the sum of q, and two start values of the products' sums.
- * These are -zero times the sum of q, one over the lower 16 columns and one over the upper; with IS_JOINED the first is over all 32. With
- * BYTES 4 these two follow for the upper 16 bits of q, and then for the lower ones.
+ * A second array has SCALE_WORDS words for each group: scale, scale times the sum of q, and two integers with which the products' sums
+ * start. These are -zero times the sum of q, over the lower and over the upper 16 columns; with IS_JOINED the first is over all 32. With
+ * BYTES 4 there are two such pairs, for the upper and for the lower 16 bits of q.
  *
- * A number that is not finite has no such form: its group's scale is NaN, and so are the products. With BYTES 1 and 2, a group becomes
- * zeros if all its numbers are below SMALLEST. A work-item takes a group. */
+ * A group with a number that is not finite gets scale NaN, which makes the products NaN. With BYTES 1 and 2, a group becomes zeros if all
+ * its numbers are smaller than SMALLEST. A work-item takes a group. */
 #include "item.cl"
 
 #if !defined(IS_JOINED) || !defined(BYTES) || !defined(SCALE_WORDS)
@@ -49,7 +51,7 @@ inline void store_pairs(int16 integers, __global char *to, long plane)
     store_bytes(lower, to + plane);
 }
 
-/* The group's integers of 8 or 16 bits, and their part of its words. Returns their sum. */
+/* Stores a group's integers of 8 or 16 bits and their two start values. Returns their sum. */
 inline int store_group(int16 low, int16 high, int zero, __global char *to, long plane, __global float *start)
 {
     const int low_sum = sum_of_lanes(low), high_sum = sum_of_lanes(high);
@@ -78,7 +80,7 @@ void byte_rows(ITEM_PARAMETERS __global const float *restrict x, long x_offset, 
     const float most = fmax(two.x, two.y);
     const bool is_finite = all(isfinite(low)) && all(isfinite(high)); /* fmax leaves NaN out */
 #if BYTES == 4
-    /* |x| < 2^(exponent - 126). From the least exponent on, the scale is no denormal number. */
+    /* |x| < 2^(exponent - 126). The exponent is at least 30, so that the scale is a normal number. */
     const uint exponent = max(as_uint(is_finite ? most : 0.0f) >> 23, 30u);
     const float scale = is_finite ? as_float((exponent - 29u) << 23) : NAN;
     const float factor = is_finite ? as_float((283u - exponent) << 23) : 0.0f;
@@ -91,7 +93,7 @@ void byte_rows(ITEM_PARAMETERS __global const float *restrict x, long x_offset, 
     __global char *to = q + q_offset + (long)row * k + group * 32;
     __global float *words = scales + scales_offset + ((long)row * groups + group) * SCALE_WORDS;
 #if BYTES == 4
-    /* 127 * 257 is the largest number of two signed bytes. */
+    /* The largest number of two signed bytes is 127 * 257: each part lies from -32896 to 32639. */
     const int16 low_lower = lowest(low_integers + 128, 16) - 128, high_lower = lowest(high_integers + 128, 16) - 128;
     const int upper = store_group((low_integers - low_lower) >> 16, (high_integers - high_lower) >> 16, zero, to, q_plane, words + 2);
     const int lower = store_group(low_lower, high_lower, zero, to + 2 * q_plane, q_plane, words + 4);

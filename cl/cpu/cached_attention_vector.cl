@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention on CPUs: vectors along the head. A work-item has one head or all of TILE queries that follow each other; heads that
- * share keys, SHARED_HEADS of them, go together. What goes together (a column is a query and a head) reads a block of keys and values once,
- * where its queries see the same rows, as those of a prompt do. Blocks begin at multiples of WIDTH keys, whatever a query's first key, so
- * that queries whose windows begin one after another share them, and a column's numbers are those that it has alone.
+/* Cached attention on CPUs, with vectors along the head. A work-item has TILE neighbouring queries, with all heads or one step of them. It
+ * computes several columns together, where a column is a query and a head: TILE queries, or SHARED_HEADS heads that share keys. Columns
+ * whose queries see the same cache rows, as those of a prompt do, read a block of keys and values once. Blocks begin at multiples of WIDTH
+ * keys, whatever a query's first key. So queries whose windows begin one after another share blocks, and a column's result does not depend
+ * on the columns beside it.
  *
- * IS_SPLIT: a query's keys lie in parts, each a work-item's, so that no unit of the device waits where queries are few. Each part leaves
- * mixed values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
+ * IS_SPLIT: a query's keys are divided into parts, one for each work-item, so that few queries keep all units of the device busy. Each part
+ * writes mixed values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
 #include "cached_attention.cl"
 #include "unroll.cl"
 #include "lane_max.cl"
@@ -39,8 +40,8 @@
 #define QUERY_OF(column) (column)
 #define HEAD_OF(column) 0
 #endif
-#define AHEAD (4 * WIDTH) /* keys between what is asked for and what is read */
-#define LINE 64           /* bytes that memory gives at once */
+#define AHEAD (4 * WIDTH) /* keys between the prefetched one and the one that is read */
+#define LINE 64           /* bytes of a cache line */
 #if WIDTH == 16
 #define EXP softmax_exp16
 #else
@@ -54,8 +55,8 @@ typedef struct query_state {
     float maximum, sum;
 } query_state;
 
-/* The online softmax of a block of `count` keys from `begin` on: a column's scores, lane j of which is the sum of products[j], become
- * weights. The mixed values of the blocks before are multiplied with alpha. last: the place of the query. */
+/* The online softmax of a block of `count` keys from `begin` on. Score j of the column is the sum of products[j]; `scores` receives the
+ * weights. Returns alpha, by which the caller multiplies the mixed values of earlier blocks. last: position of the query among the keys. */
 inline float weigh_block(query_state *state, const floatv *products, float *scores, const cached_layout *at, int h, int begin, int count,
                          int last, __global const float *bias, float cap)
 {
@@ -77,7 +78,7 @@ inline float weigh_block(query_state *state, const floatv *products, float *scor
     return alpha;
 }
 
-/* Rows are short and lie anywhere, so those of later blocks are asked for while scores are formed. */
+/* Prefetches a row of a later block while scores are computed: rows are short and lie anywhere, so hardware does not foresee them. */
 inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, long row)
 {
     for (int c = 0; c < ROW; c += LINE / (int)sizeof(KV_T)) {
@@ -86,8 +87,8 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
     }
 }
 
-/* Loops over columns, and over STEP vectors of a head, are text, so that sums stay in registers with every compiler. STEP: as many as leave
- * registers for what is multiplied. */
+/* Loops over columns, and over STEP vectors of a head, are unrolled by the preprocessor, so that every compiler keeps sums in registers.
+ * STEP is chosen so that registers are left for the factors. */
 #if COLUMNS <= 3 && VECTORS % 4 == 0
 #define STEP 4
 #elif COLUMNS <= 6 && VECTORS % 2 == 0
@@ -116,8 +117,8 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
 #define KEEP_MIXED(c, v) states[c].mixed[i + v] = mixed##c##v;
 #define KEEP_COLUMN(c) EACH_STEP_VECTOR(KEEP_MIXED, c)
 
-/* NAME: a block of `count` keys from `begin` on, for the columns of heads h .. and of queries n ..; a short block takes its last key again,
- * whose score does not count. keys: how many each query sees. */
+/* Defines NAME, which attends to `count` keys from `begin` on for COUNT columns: heads from h on or queries from n on. A short block reads
+ * its last key several times; the extra scores do not count. keys: how many keys each query sees. */
 #define DEFINE_ATTEND_BLOCK(NAME, COUNT, EACH)                                                                                       \
     __attribute__((always_inline)) inline void NAME(const cached_layout *at, __global const KV_T *k, __global const KV_T *v,         \
                                                     __global const int *rows, int n, int h, int begin, int count,                    \
@@ -156,8 +157,8 @@ DEFINE_ATTEND_BLOCK(attend_one, 1, ROWS_1)
 #endif
 
 #if TILE > 1
-/* From the block at `begin` on, the end of the whole blocks of the first `least` keys that have the same rows for all the queries from n
- * on. */
+/* Returns the end of the whole blocks, from `begin` on and within the first `least` keys, whose rows are the same for the TILE queries from
+ * n on. */
 inline int shared_end(const cached_layout *at, __global const int *rows, int n, int begin, int least)
 {
     int differences = 0;
@@ -178,8 +179,8 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
 
-/* queries: of the whole launch. parts: IS_SPLIT: f32 [part_count, queries, heads, PART_SIZE]; else not read. The blocks of keys that a
- * query sees are divided among its parts. */
+/* queries: number of queries of the whole launch. parts: f32 [part_count, queries, heads, PART_SIZE] with IS_SPLIT, otherwise not used. The
+ * blocks of keys that a query sees are divided among its parts. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v,
                              __global float *out, __global const int *rows, __global const int *counts, cached_layout at, int heads,
@@ -253,7 +254,7 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
 }
 
 #if IS_SPLIT
-/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; an item for each query and head. */
+/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; one work-item for each query and head. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector_merge(ITEM_PARAMETERS __global const float *parts, long parts_offset, int part_count, int queries,
                                    int heads, __global float *out, long out_offset, long out_stride, long out_head_stride)

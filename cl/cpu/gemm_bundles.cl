@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of few rows with quantised weights in bundles. Integers become floats in registers; scale and shift are applied once a group of
- * 32 columns, the shift to the sum of x over the group. */
+/* Products of few rows with quantised weights in bundles. Integers become floats in registers; scale and shift are applied once for each
+ * group of 32 columns, the shift to the sum of x over the group. */
 #include "bundle_tile.cl"
 #include "lane_sum.cl"
 #include "item.cl"
@@ -8,7 +8,7 @@
 #define CLEAR(i, v) low[i][v] = high[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 
-/* IS_IN_PLACE: nibbles become floats where they stand, and so scaled; x is multiplied by PLACES once for all rows of the weight. */
+/* IS_IN_PLACE: nibbles become scaled floats (bundle_lines.cl); x is multiplied by the inverse scales once for all rows of the weight. */
 #if IS_IN_PLACE
 #define LOAD_LINE(j, v)                                           \
     low_weight[v] = LOW_IN_PLACE(quad(group[v], j), (j) % 4);     \

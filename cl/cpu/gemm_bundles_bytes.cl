@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of rows of integers of BYTES bytes (byte_rows.cl) with quantised weights in bundles. Integers are summed over a group of 32
- * columns, because the scales of the weight and of the row hold that long.
+ * columns, which share a scale of the weight and of the row.
  *
- * A row r of the weight and a row of A give over one group s (start + sum_j w[r,j] q[j]) d[r] + m[r] (s sum_j q[j]). s is A's scale, d and
- * m are the weight's. w is stored without sign, and start takes off what that adds. */
+ * Over one group, row r of the weight times a row of A is s (start + sum_j w[r,j] q[j]) d[r] + m[r] (s sum_j q[j]). s is A's scale, d and m
+ * are the weight's scale and shift. w is stored unsigned, and `start` subtracts the excess. */
 #include "bundle_tile.cl"
 #include "byte_dot.cl"
 #include "item.cl"
@@ -28,21 +28,21 @@
 #endif
 #define START_OF(part, half) as_int(at[2 + (part) / 2 * 2 + (half)])
 
-/* Integers have these sums for the columns of a group: one, or where the upper half has a scale of its own, two. */
+/* Number of integer sums for the columns of a group: two if the upper half has a scale of its own, otherwise one. */
 #if BLOCKS == BLOCKS_Q6_K
 #define HALVES 2
 #else
 #define HALVES 1
 #endif
 
-/* Bits 0 to 3 of a word as the bits 4 of its bytes. */
+/* Moves bits 0 to 3 of a word to bit 4 of its bytes. */
 inline uintv spread_bits(uintv bits)
 {
     return ((bits & 15u) * 0x00204081u & 0x01010101u) << 4;
 }
 
 #if IS_BYTES
-/* Sums of pairs need integers as small as they can be: Q6_K's from 0 to 63. */
+/* Makes bytes unsigned. Sums of pairs need the smallest integers that are possible, for Q6_K from 0 to 63. */
 #define WITHOUT_SIGN(bytes) (((bytes) ^ 0x80808080u) - (IS_NARROW_DOT && BLOCKS == BLOCKS_Q6_K ? 0x60606060u : 0u))
 #define LOAD_LINE(i, v)                                               \
     low_weight[v] = WITHOUT_SIGN(quad(group[v], 4 * i));              \
@@ -65,7 +65,7 @@ inline uintv spread_bits(uintv bits)
 /* Integers of A lie in planes, their highest bytes first. */
 #define ROW_BYTES(part) (row + (part) * plane_words + line)
 #if IS_NARROW_DOT && BLOCKS == BLOCKS_Q8_0
-/* The nibbles of a byte have sums of their own. */
+/* The low and the high nibbles of bytes have separate sums. */
 #define ADD_NIBBLES(sums, weight, b)                              \
     sums[0] = add_pairs(sums[0], (weight) & 0x0f0f0f0fu, b);      \
     sums[1] = add_pairs(sums[1], (weight) >> 4 & 0x0f0f0f0fu, b);
@@ -95,7 +95,7 @@ inline uintv spread_bits(uintv bits)
         EACH_ROW(ADD_ROW)                                 \
     }
 
-/* Sums of the last bytes of each 16 bits begin with the group's start for them. */
+/* The sums of the lowest bytes of each 16 bits begin with the group's start value. */
 #define START_PART(part, i, v)                                                                                                \
     sum[part][i][v][0] = (intv)(IS_LAST(part) ? START_OF(part, 0) : 0);                                                      \
     sum[part][i][v][HALVES - 1] = (intv)(IS_LAST(part) ? START_OF(part, HALVES - 1) : 0);
@@ -122,7 +122,7 @@ inline uintv spread_bits(uintv bits)
 #endif
 #define FOLD_VECTOR(i, v) EACH_PART(FOLD_PART, i, v)
 #define FOLD_PAIRS(i) EACH_VECTOR(FOLD_VECTOR, i)
-/* The largest sums of pairs: of nibbles 8 * 2 * 15 * 128, of five bits 4 * 2 * 31 * 128, of Q6_K 2 * 2 * 63 * 128 below 2^15. */
+/* The largest sums of pairs are below 2^15: 8*2*15*128 for nibbles, 4*2*31*128 for five bits, 2*2*63*128 for Q6_K. */
 #define IS_FOLDED_TWICE (HAS_FIFTH_BITS || BLOCKS == BLOCKS_Q6_K)
 #if IS_FOLDED_TWICE
 #define FOLD_MIDDLE EACH_ROW(START_SUMS) EACH_ROW(FOLD_PAIRS) EACH_ROW(CLEAR_PAIRS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* As gemm_bundles_rows.cl, for processors whose registers hold the sums of PART_ROWS rows, a quarter of a tile's. The floats of a group are
- * kept in memory and multiplied by PART_ROWS after PART_ROWS. Between those products, which leave other units of the processor idle, the
- * floats of the next group are made: four lines in every part, a line's half after two lines of products. A sum adds the same products in
- * the same order as in gemm_bundles_rows.cl. */
+/* Products of many rows with weights in bundles, for processors whose registers hold the sums of PART_ROWS rows, a quarter of a tile. The
+ * floats of a group stay in memory, and PART_ROWS rows after another are multiplied by them. Other units of the processor are idle
+ * meanwhile, so the floats of the next group are made at the same time. Each part of the rows makes four lines of them, half a line after
+ * every two lines of products. Sums add the same products in the same order as in gemm_bundles_rows.cl. */
 #include "bundle_tile.cl"
 #include "group_weights.cl"
 #include "item.cl"
@@ -56,10 +56,10 @@ void gemm_bundles_parts(ITEM_PARAMETERS int m, int n, int k, __global const floa
     EACH_VECTOR(FIND_BUNDLE, 0)
     EACH_ROW(START_ROW)
 
-    /* The turn of column -32 makes the floats of the first group alone. */
+    /* The first pass, column -32, only makes the floats of the first group. */
     for (int column = -32; column < k; column += 32) {
         floatv(*const now)[16][VECTORS] = weights[column / 32 & 1], (*const next)[16][VECTORS] = weights[column / 32 + 1 & 1];
-        if (column + 32 < k) { /* behind the last group it is made once more, which nobody reads */
+        if (column + 32 < k) { /* after the last group the old one is made again, unused */
             const int g = (column / 32 + 1) % UNIT_GROUPS;
             if (g == 0 && column >= 0) {
                 EACH_VECTOR(NEXT_UNIT, 0)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of many rows with quantised weights in bundles, as they are stored. Each weight becomes a float, d q + m, once for the ROWS rows
- * of a tile, whose sums are all in registers. a holds rows in panels, [panel][k][ROWS], zeros behind the last row (gemm_pack_lines.cl). */
+ * of a tile, whose sums are all in registers. a holds rows in panels, [panel][k][ROWS], with zeros after the last row
+ * (gemm_pack_lines.cl). */
 #include "bundle_tile.cl"
 #include "group_weights.cl"
 #include "item.cl"
 
-/* LINES lines are unrolled together; unrolling more of them makes PoCL's compiler spill registers. In place, these are the four lines of a
- * quad, and a group's factors are multiplied by PLACES. */
+/* LINES lines are unrolled together; unrolling more of them makes PoCL's compiler spill registers. With IS_IN_PLACE these are the four
+ * lines of a quad, and a group's factors are multiplied by LOW_PLACES and HIGH_PLACES. */
 #if IS_IN_PLACE
 #define LINES 4
 #define EACH_LINE(F) F(0) F(1) F(2) F(3)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for CPU devices whose batches lie element by element (heads innermost, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a
- * vector, so that every load and store of an interleaved operand is whole.
+/* GEMM on CPU devices for operands whose batches are innermost (heads, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a vector,
+ * so that each load or store of such an operand is one vector.
  *
  * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read
- * where it is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
+ * in place. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
  * block. It takes BLOCK_COLS columns of all its rows in turn, so that this piece of B comes from the second-level cache after its first
  * use. It takes BLOCK_K of k at a time, so that a piece of A comes from the first-level cache after its first use, wherever it lies. The
- * last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies
- * there and are not stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. FOLD
- * 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C. Row r of the kernel is rows 2r and
- * 2r + 1 of the matrix. */
+ * last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes beyond the last batch compute with
+ * arbitrary numbers and are not stored. super_blocks lane blocks, whose B fits the second-level cache, go through all rows before the next
+ * ones. With FOLD 2, WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C. Row r of the
+ * kernel is then rows 2r and 2r + 1 of the matrix. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
 #include "unroll.cl"
@@ -29,7 +29,7 @@
 #error "FROM_T, LOAD_FROM: storage type; IS_X_UNIT, IS_LANE_UNIT: which stride of the source is 1"
 #endif
 
-/* The lanes of one x. */
+/* Copies the lanes of one x (a column). */
 inline void interleave_x(__global const FROM_T *restrict from, long lane_stride, long fold_stride, int last, __global float *restrict to)
 {
 #if IS_LANE_UNIT && FOLD == 1
@@ -44,14 +44,14 @@ inline void interleave_x(__global const FROM_T *restrict from, long lane_stride,
 
 #define IS_TURNED (IS_X_UNIT && !(IS_LANE_UNIT && FOLD == 1))
 #if IS_TURNED
-/* The same lines of the next y: another page, so hardware does not foresee them. */
+/* Prefetches the same columns of the next y, which lie in another page, so that hardware does not foresee them. */
 #define PREFETCH_LANE(i, s) PREFETCH_STREAM(from_y + y_stride + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from_y + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define STORE_X(i, s) vector_store_f32(to_of_y + (x + i) * to_x, r[i]);
 #endif
 
-/* to = from, x by x: columns of both; y: their rows. A work-item moves all x of item_ys y for one block of lanes; lanes that do not exist
- * get a copy of the last one. Neighbouring work-items take neighbouring lanes, which share pages. */
+/* Copies `from` to `to`, where x counts columns and y rows of both. A work-item moves all x of item_ys y for one block of lanes; lanes
+ * beyond the last batch get a copy of the last one. Neighbouring work-items take neighbouring lanes, which share pages. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
     int lane_total, int xs, int ys, int item_ys, uint4 outer_size, __global const FROM_T *restrict from, const lane_operand from_at,
     __global float *restrict to, const lane_operand to_at)
@@ -97,7 +97,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
 #define COLS_4(F, i) COLS_3(F, i) F(i, 3)
 #define EACH_COL(F, i) PASTE(COLS_, COLS)(F, i)
 
-/* The next piece of A is fetched while sums are formed: its strides are beyond what hardware foresees. */
+/* Prefetches the next piece of A while sums are computed: its strides are too large for hardware to foresee. */
 #define PREFETCH_A(i) PREFETCH_FOR_READ(a_next + i * a_row_stride);
 
 #define BLOCK_K 32
@@ -121,7 +121,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
         const floatv av = LOAD_A(a_tile + i * a_row_stride);  \
         EACH_COL(MULTIPLY_ADD, i)                             \
     }
-/* A vector of A that ends behind the memory. */
+/* The same for vectors of A that may end past the end of the memory. */
 #define LAST_ROW_STEP(i)                                                  \
     {                                                                     \
         const floatv av = load_inside(a_tile + i * a_row_stride, a_last); \
@@ -140,7 +140,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
 #define STORE_LANES(i, j) store_lanes(c + c_tile + i * c_row_stride + j * c_column_stride, lanes, c_lane_stride, c_fold_stride, sum[i][j]);
 #define STORE_ROW(i) EACH_COL(STORE_LANES, i)
 
-/* WIDTH elements from p, of which those behind `last` do not exist. */
+/* WIDTH elements from p on; those past `last`, the last element of the memory, become 0. */
 inline floatv load_inside(__global const float *p, __global const float *last)
 {
     float lane[WIDTH];
@@ -151,7 +151,7 @@ inline floatv load_inside(__global const float *p, __global const float *last)
     return VECTOR_LOAD(lane);
 }
 
-/* The lanes that exist. */
+/* Stores the first `lanes` lanes. */
 inline void store_lanes(__global C_T *restrict c, int lanes, long lane_stride, long fold_stride, floatv value)
 {
 #if IS_C_LANE_UNIT && FOLD == 1

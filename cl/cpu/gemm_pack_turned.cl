@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing panels of B for CPU devices from a source that is contiguous in k: squares of WIDTH columns by WIDTH k turn in registers. */
+/* Packs panels of B on CPU devices from a source that is contiguous in k: squares of WIDTH columns by WIDTH k are transposed in
+ * registers. */
 #include "transpose.cl"
 #include "gemm_batch.cl"
 #include "item.cl"
@@ -11,8 +12,8 @@
 #define LOAD_LINE(i, s) line[i] = i < count ? PASTE(vector_, LOAD_FROM)(from + i * row_stride + p) : (floatv)(0.0f);
 #define STORE_LINE(i, s) PASTE(vector_, STORE_TO)(to + (long)(p + i) * panel, line[i]);
 
-/* to[batch][(j / panel)][p][j % panel] = from[j - first, p] for first <= j < first + rows, and 0 behind them up to the end of the last
- * panel. first is a multiple of WIDTH. Dimension 0: WIDTH columns, 1: BLOCK_K of k, 2: batches. */
+/* to[batch][(j / panel)][p][j % panel] = from[j - first, p] for first <= j < first + rows, and 0 from there to the end of the last
+ * panel. first is a multiple of WIDTH. Dimension 0 of the grid counts WIDTH columns, 1 counts BLOCK_K of k, 2 counts batches. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_pack_turned(ITEM_PARAMETERS int rows, int k, __global const FROM_T *restrict from, long from_offset, long row_stride,
                       uint4 batch_size, long4 batch_stride, __global TO_T *restrict to, long to_offset, long to_batch_stride, int panel,

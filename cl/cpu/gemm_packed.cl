@@ -3,12 +3,12 @@
  *
  * b is [panel][k][VECTORS * WIDTH], zero-padded in n; a is f32 with k contiguous and is read in place, one broadcast per row and k. The
  * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
- * be c). Tiles run in super-blocks of super_rows row tiles, inside one panel by panel with the row tile fastest. So a super-block of A
- * stays in the second-level cache, and a panel of B is fetched once per super-block. Goto & van de Geijn 2008 keep the same two operands
- * near; their blocking of k is left out, because a panel of usual k fits. While the row tiles of a super-block go over one panel, each asks
- * for its part of the panel behind it, which comes next: without that the first of them waits for memory. Two row tiles of a wide panel
- * have more than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and
- * vectors are unrolled as text: named elements of `sum` become registers. */
+ * be c). Tiles run in super-blocks of super_rows row tiles. A super-block goes through B panel by panel, with the row tile fastest.
+ * So a super-block of A stays in the second-level cache, and a panel of B is fetched once per super-block. Goto & van de Geijn 2008 keep
+ * the same two operands near; their blocking of k is left out, because a panel of usual k fits. While the row tiles of a super-block go
+ * over one panel, each prefetches its share of the next panel; otherwise the first of them would wait for memory. If a super-block has only
+ * two row tiles and the panel is wide, each prefetches two lines at every k. A single row tile reads its panel as fast as memory allows,
+ * with or without prefetching. Rows and vectors are unrolled by the preprocessor, so that elements of `sum` become registers. */
 #include "vector.cl"
 #include "result_parts.cl"
 #include "gemm_common.cl"
@@ -22,14 +22,14 @@
 
 #define PANEL (VECTORS * WIDTH)
 
-/* A single row always waits for memory: hints gain nothing there, and unrolling several k keeps more loads under way. With more rows,
+/* A single row always waits for memory: prefetching gains nothing, and unrolling several k keeps more loads under way. With more rows,
  * unrolling several k makes PoCL's compiler spill registers. */
 #if ROWS == 1
 #define FIND_AHEAD
 #define ASK_AHEAD
 #define UNROLLED_K 4
 #else
-#define LINE (64 / (int)sizeof(B_T)) /* numbers of B in a line of the cache */
+#define LINE (64 / (int)sizeof(B_T)) /* elements of B in a cache line */
 #define FIND_AHEAD                                             \
     const int ahead_step = (PANEL + height - 1) / height;      \
     const int next_line = height == 2 ? LINE : 0;              \
@@ -73,8 +73,8 @@
 #define FINISH_VECTOR(i, v) spilled[i][v] = FINISH(spilled[i][v], bias_value[v]);
 #define STORE_VECTOR(i, v) PASTE(vector_, STORE_C)(c + c_row + c_column[v], WITH_RESIDUAL(spilled[i][v], v));
 
-/* One column at a time, for any strides: from registers in a whole panel (reading single lanes back from memory that was just written as a
- * vector stalls), from memory in the last one. */
+/* Stores one column at a time, for any strides. A whole panel is stored from registers, because reading single lanes back from memory that
+ * was just written as a vector stalls; a panel that is cut off at n is stored from memory. */
 #define STORE_COLUMN(value, j) \
     STORE_C(c, c_row + C_COLUMN(column + (j)), ADD_RESIDUAL(value, r_row + (column + (j)) * r_column_stride));
 #define LANES_4(F, v) F(v, 0, 0) F(v, 1, 1) F(v, 2, 2) F(v, 3, 3)
@@ -124,8 +124,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     for (int p = 0; p < k; p++)
         K_STEP
 
-    /* The epilogue is a loop over rows of sums in memory: unrolled over the registers, an activation's constants would be spilled
-     * instead. */
+    /* The epilogue is a loop over rows of sums in memory. If it were unrolled over registers, the activation's constants would be
+     * spilled. */
     floatv bias_value[VECTORS], spilled[ROWS][VECTORS];
     EACH_VECTOR(LOAD_BIAS, 0)
     EACH_ROW(SPILL_ROW)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for CPU devices where A or C has its batches side by side while B and the other one do not (heads innermost, as in "ijbh,jbhd->ibhd"
- * and "nihd,njhd->nijh"). It makes one matrix after the other in the tiles of gemm_packed, LANES batches per work-item. The scattered
- * operand passes through private memory.
+/* GEMM on CPU devices where only A or only C has its batches innermost (heads, as in "ijbh,jbhd->ibhd" and "nihd,njhd->nijh"). A work-item
+ * takes LANES batches and computes one matrix after another in the tiles of gemm_packed. The operand with interleaved batches passes
+ * through private memory.
  *
- * An A of that form is staged BLOCK_K of k at a time as vectors of its batches. So every line of it is fetched once, and each batch then
- * reads its own element from the first-level cache. Results of such a C are kept until all batches of the tile are done, then turned in
- * registers and written as vectors of batches. A work-item has TILES tiles of rows, which take turns for every near_k of k where B of all
- * its batches would not stay in the second-level cache. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last tile of rows
- * starts at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, inside one panel by panel;
- * near blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
+ * Such an A is staged in pieces of BLOCK_K of k, as vectors of batches. So each of its cache lines is fetched once, and each batch then
+ * reads its own elements from the first-level cache. Results of such a C are kept until all batches of the tile are done, then transposed
+ * in registers and written as vectors of batches. A work-item has TILES tiles of rows. If B of all its batches would not stay in the
+ * second-level cache, the tiles take turns after every near_k of k. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last
+ * tile of rows starts at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, which go through
+ * B panel by panel. For each tile, `near` blocks of lanes are done in turn, because their A or C share pages of memory. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
 #include "unroll.cl"
@@ -48,7 +48,7 @@ typedef PASTE(float, LANES) lanev;
 #define A_ROW (BLOCK_K * LANES)
 #define A_STEP LANES
 
-/* rows x count vectors of lanes from a. Whole vectors are read unless they end behind `last`, the end of the memory. */
+/* Copies ROWS x count vectors of lanes from a. Whole vectors are read unless they end past `last`, the last element of the memory. */
 inline void stage(__private lanev *piece, __global const float *a, long row_stride, long k_stride, int count, __global const float *last)
 {
     for (int i = 0; i < ROWS; i++, a += row_stride, piece += BLOCK_K) {
@@ -71,7 +71,7 @@ inline void stage(__private lanev *piece, __global const float *a, long row_stri
 #endif
 
 #if IS_C_STAGED
-/* The first `lanes` lanes. */
+/* Stores the first `lanes` lanes. */
 inline void store_lanes(__global C_T *restrict c, int lanes, floatv value)
 {
     if (lanes == WIDTH) {
@@ -105,7 +105,7 @@ inline void store_lanes(__global C_T *restrict c, int lanes, floatv value)
     if (j < columns)       \
         store_lanes(c_first + j * c_column_stride, lanes, turned[j]);
 
-/* A tile as vectors of batches. */
+/* Stores a tile as vectors of batches. */
 inline void store_turned(__private floatv (*sums)[ROWS][VECTORS], __global C_T *restrict c, long c_row_stride, long c_column_stride,
                          int count, int lanes)
 {
@@ -164,7 +164,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_staged(
             __global const float *a_tile = a + row * a_row_stride;
             __global C_T *c_tile = c + row * c_row_stride;
 #if IS_A_STAGED
-            /* what is staged after this tile's last piece */
+            /* offset of the piece that is staged after this tile's last one */
             const long to_next = TILES > 1 || in_near + 1 == near ? ROWS * a_row_stride - in_near * LANES + near_begin * a_k_stride : LANES;
 #endif
             for (int begin = near_begin; begin < near_end; begin += block_k) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The integers of a group as weights, integer * factor + shift, where they are made once for the rows of a tile (bundle_tile.cl). */
+/* Converts the integers of a group to weights, integer * factor + shift, for kernels that do so once for all rows of a tile
+ * (gemm_bundles_rows.cl, gemm_bundles_parts.cl). */
 #define LOAD_FACTORS(unused, v)                                \
     low_factor[v] = group_scale(d[v], group[v], 0);            \
     high_factor[v] = group_scale(d[v], group[v], HIGH_PART);
@@ -24,7 +25,7 @@
 #define LOW_WEIGHT(v) WEIGHT(low_line(LINE_ARGUMENTS(group[v], fifth[v]), line), low_factor[v], shift[v])
 #define HIGH_WEIGHT(v) WEIGHT(high_line(LINE_ARGUMENTS(group[v], fifth[v]), line), high_factor[v], shift[v])
 
-/* A line of the group times one of x, of row i of the sums. */
+/* Adds the products of a line of the group and of x to row i of the sums. */
 #define ADD_LOW(i, v) sum[i][v] = low_weight[v] * (floatv)(x[i]) + sum[i][v];
 #define ADD_HIGH(i, v) sum[i][v] = high_weight[v] * (floatv)(x[16 * ROWS + i]) + sum[i][v];
 #define ADD_LOW_ROW(i) EACH_VECTOR(ADD_LOW, i)

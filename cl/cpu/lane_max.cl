@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest lane of a floatv, by halves; a NaN only where all lanes are. */
+/* The largest lane of a floatv, by halves. The result is NaN only if all lanes are. */
 #include "vector.cl"
 
 static inline float lane_max(floatv v)

@@ -15,6 +15,6 @@ static inline float lane_sum(floatv v)
 #else
     const float4 quarter_sum = v;
 #endif
-    return dot(quarter_sum, (float4)(1.0f)); /* not x + y + z + w: LLVM makes that a shuffle with unused lanes, on which Oclgrind crashes */
+    return dot(quarter_sum, (float4)(1.0f)); /* for x + y + z + w LLVM makes a shuffle with unused lanes, on which Oclgrind crashes */
 #endif
 }

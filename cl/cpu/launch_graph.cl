@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch graph: launches that follow one another, in a single one, so that the driver is asked once. One group for each unit of the
- * device, all of which run at once; they share the items of a launch, and meet before the next begins. A launch is a record
- * (graph_record.cl), its part a kernel with its macros, compiled as a function part_<number> that takes items first .. end - 1. */
+/* A launch graph on CPUs: one launch that runs a sequence of recorded launches, so that the driver is called once. It has one work-group
+ * for each unit of the device, and all of them run at once. They share the items of a launch and meet before the next one begins. A launch
+ * is a record (graph_record.cl). Its part is a kernel with its macros, compiled as a function part_<number> that runs items first .. end -
+ * 1. */
 #include "graph_record.cl"
 
 #ifndef EACH_PART
@@ -28,7 +29,8 @@ static void run_part(uint part, uint first, uint end, uint items_x, uint items_y
     }
 }
 
-/* Waits until all groups run at the same time, which no driver guarantees. False: a group has not started, and no group may do any work. */
+/* Waits until all groups run at the same time, which no driver guarantees. Returns false if a group did not start in time; then no group
+ * may do any work. */
 static bool have_all_begun(volatile __global uint *meeting, uint groups)
 {
     if (atomic_inc(meeting + BEGUN) + 1 == groups)
@@ -39,7 +41,7 @@ static bool have_all_begun(volatile __global uint *meeting, uint groups)
     return meeting[STATE] == IS_COMPLETE;
 }
 
-/* Waits until `arrivals` groups have arrived. False: they did not in time, and all results are void. */
+/* Waits until `arrivals` groups have arrived. Returns false if they did not arrive in time; then all results are invalid. */
 static bool meet(volatile __global uint *meeting, uint arrivals)
 {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -52,11 +54,12 @@ static bool meet(volatile __global uint *meeting, uint arrivals)
             return false;
         }
     }
-    atomic_add(meeting + ARRIVED, 0u); /* what follows reads what the others wrote before they came */
+    atomic_add(meeting + ARRIVED, 0u); /* later reads see what other groups wrote before they arrived */
     return true;
 }
 
-/* The next items of a launch for a group: half of its share of what is left, so that all end together however fast each is. False: none. */
+/* Takes a group's next items of a launch: half of its share of the remaining ones, so that groups of different speed end together. Returns
+ * false if none is left. */
 static bool take_items(volatile __global uint *taken, uint items, uint groups, uint *first, uint *end)
 {
     uint begin = *taken;

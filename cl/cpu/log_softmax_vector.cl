@@ -8,7 +8,7 @@
 #error "HAS_SHIFT: a number is added to each row"
 #endif
 
-/* Elements c .. c + WIDTH of a row, -inf past its end. */
+/* Elements c .. c + WIDTH - 1 of a row, -inf past its end. */
 inline floatv load_padded(__global const float *x, int c, int columns)
 {
     if (c + WIDTH <= columns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefetch hints for CPUs that run kernels natively; they do nothing elsewhere. PREFETCH_FOR_READ and _FOR_WRITE: what a tile needs soon,
- * into the first level. PREFETCH_STREAM: rows read or written once, into the second level. Few lines can be on their way to the first level
- * at a time, and that bounds a unit there. A line that nobody else holds may be written wherever it was read. Intel's CPU compiler is
- * recognised by its name; in its tiles the hints gain nothing. */
+/* Prefetch hints for CPUs that run kernels natively; they do nothing elsewhere. PREFETCH_FOR_READ and PREFETCH_FOR_WRITE fetch data that a
+ * tile needs soon into the first-level cache. PREFETCH_STREAM fetches rows that are read or written once into the second-level cache,
+ * because only few lines can be on their way to the first level at a time. It serves writes as well: a line that no other core holds is
+ * fetched writable. Intel's CPU compiler gets PREFETCH_STREAM alone, because the other hints gain nothing in its tiles. */
 #define PREFETCH_ADDRESS(p) ((__private const void *)(uintptr_t)(p))
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define PREFETCH_FOR_READ(p) __builtin_prefetch(PREFETCH_ADDRESS(p), 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A probe of dot products of bytes. Its input has, for each item, the sums that its lanes begin with, bytes without sign for each, and
- * bytes with sign for all lanes, one array after the other. */
+/* A probe of dot products of bytes (byte_dot.cl). The input of an item is WIDTH start values of sums, WIDTH words of unsigned bytes, and
+ * one word of signed bytes for all lanes. */
 #include "vector.cl"
 #include "byte_dot.cl"
 

@@ -81,7 +81,7 @@ static inline float2 moments(const row *r, int n, float shift)
     return (float2)(sum, square);
 }
 
-/* Sum of (s - shift - d)^2: rows whose deviation is as small as the rounding of their mean. */
+/* Sum of (s - shift - d)^2, for rows whose deviation is as small as the rounding error of their mean. */
 static inline float residual_square(const row *r, int n, float shift, float d)
 {
     floatv square = 0.0f;
@@ -98,8 +98,8 @@ static inline float residual_square(const row *r, int n, float shift, float d)
     return sum;
 }
 
-/* An estimate of the mean: that of the first block. Its size is a power of two, so that the mean of equal elements is exact, even of the
- * largest numbers. */
+/* Estimates the mean by that of the first block. The block's size is a power of two, so that the mean of equal elements is exact and does
+ * not overflow. */
 static inline float head_mean(const row *r, int n)
 {
     if (!IS_CENTERED)
@@ -110,7 +110,7 @@ static inline float head_mean(const row *r, int n)
     return lane_sum((elements(r, 0) * part + elements(r, WIDTH) * part) + (elements(r, 2 * WIDTH) * part + elements(r, 3 * WIDTH) * part));
 }
 
-/* Fills *a for a row; shift is near its mean. (Not returned by value: Oclgrind cannot run what LLVM makes of that.) */
+/* Fills *a for a row; shift is near its mean. (Oclgrind cannot run the code that LLVM generates for a struct returned by value.) */
 static inline void find_affine(const row *r, int n, float eps, float shift, affine *a)
 {
     const float inverse_n = 1.0f / (float)n;
@@ -162,7 +162,7 @@ void NAME(ITEM_PARAMETERS __global const X_T *x, long x_offset, __global const R
         const row r = next;
         affine a = {0.0f, 0.0f, 0.0f};
         find_affine(&r, n, eps, shift, &a);
-        if (index + 1 < end) { /* the next row's head is on its way from memory while this row is stored */
+        if (index + 1 < end) { /* reads the head of the next row before this row is stored, so that memory stays busy */
             next = origin;
             select_row(&next, &rows, index + 1);
             shift = head_mean(&next, n);

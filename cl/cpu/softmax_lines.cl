@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax for CPU devices along an axis whose keys are apart, while rows lie next to each other: vector lanes are rows (columns of a line),
- * so nothing is ever summed over lanes. A work-item reads a block of columns twice. The first time it forms the maximum and the sum, KEYS
+/* Softmax on CPU devices along an axis that is not contiguous, where rows lie next to each other. Vector lanes are rows (columns of a
+ * line), so nothing is summed over lanes. A work-item reads a block of columns twice. The first time it forms the maximum and the sum, KEYS
  * keys at a time in registers, and rescales the sum where the maximum rises (Milakov & Gimelshein 2018). The second time it writes the
  * weights. */
 #include "softmax_vector_row.cl"
@@ -79,7 +79,8 @@ inline void sum_columns(const softmax_row *r, const key_strides *strides, float 
         shift[v] = shift[v] == MINUS_INFINITY ? (floatv)(0.0f) : shift[v];
 }
 
-/* Weights from exponentials: factor is 1 / sum, and what columns without a usable key get is `empty` times it or beside it. */
+/* The factor that turns exponentials into weights: 1 / sum, and for columns without a usable key NaN or 0. column_weight sets the uniform
+ * weights of such columns. */
 inline floatv column_factor(floatv sum)
 {
 #if EMPTY_ROWS == EMPTY_ROWS_NAN

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax for CPU devices, rows of up to KEPT_KEYS keys: one work-item takes many rows with vectors of WIDTH floats; keys lie next to each
- * other. A row passes three stages, its maximum, its exponentials with their sum, and its weights. While one row is at the second stage,
- * whose arithmetic takes longest, the next one is at the first and the one before at the third. So no stage waits for the sum over lanes
- * that the one before it ends with, and memory is read and written all the time. Rows that come later are prefetched. */
+/* Softmax on CPU devices for rows of up to KEPT_KEYS contiguous keys. One work-item takes many rows with vectors of WIDTH floats. A row
+ * passes three stages: its maximum, its exponentials with their sum, and its weights. While one row is at the second stage, whose
+ * arithmetic takes longest, the next row is at the first stage and the previous one at the third. So no stage waits for a sum over lanes of
+ * the stage before, and memory is read and written all the time. Later rows are prefetched. */
 #include "softmax_vector_row.cl"
 
 #if !defined(KEPT_KEYS)
 #error "KEPT_KEYS: at least the row's keys"
 #endif
 
-#define READ_AHEAD 6144 /* bytes: a cache beyond the second needs that long to answer */
+#define READ_AHEAD 6144 /* bytes to prefetch ahead; they cover the latency of caches beyond the second level */
 
 #define MAXIMUM(j, m)                               \
     {                                               \
@@ -42,7 +42,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
     int next_whole = whole_keys(&next);
     for (int j = 0; j < next_whole; j += WIDTH)
         MAXIMUM(j, m0)
-    for (long index = first; index <= end; index++) { /* the last time only to store */
+    for (long index = first; index <= end; index++) { /* the last pass only stores */
         floatv *const kept_now = kept[index & 1], *const kept_last = kept[(index & 1) ^ 1];
         floatv sum0 = (floatv)(0.0f), sum1 = sum0;
         row = next;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax for CPU devices, long rows: one work-item takes whole rows with vectors of WIDTH floats; keys lie next to each other. A row is
- * read three times and stays in a near cache meanwhile. Rows of up to KEPT_KEYS keep their exponentials in private memory until the sum is
- * known, longer ones in y where it is f32. The memory of y and of the next row is asked for during the exponentials, which leave time for
- * it. */
+/* Softmax on CPU devices for long rows of contiguous keys. One work-item takes whole rows with vectors of WIDTH floats. A row is read up to
+ * three times, from a near cache after the first. Rows of up to KEPT_KEYS keys keep their exponentials in private memory until the sum is
+ * known; longer ones keep them in y if y is f32, or compute them twice. Memory of y and of the next row is prefetched meanwhile. */
 #include "softmax_vector_row.cl"
 
 #if !defined(IS_Y_F32) || !defined(KEPT_KEYS)

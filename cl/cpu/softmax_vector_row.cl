@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of softmax in vectors of WIDTH keys that lie next to each other: scores, the last vector of a row, maxima, masked ends. */
+/* Shared by softmax_vector.cl, softmax_overlapped.cl and softmax_lines.cl: scores in vectors of WIDTH contiguous keys or columns, the last
+ * vector of a row, maxima, and masked ends of rows. */
 #include "vector.cl"
 #include "lane_max.cl"
 #include "lane_sum.cl"
@@ -31,7 +32,7 @@ DEFINE_SOFTMAX_EXP(softmax_expv, floatv, intv, AS_INTV, AS_FLOATV)
 #define PASTE_CONVERT_INT PASTE(convert_int, WIDTH)
 #endif
 
-/* Scores of keys j .. j+WIDTH, all < used. */
+/* Scores of keys j .. j + WIDTH - 1, all < used. */
 inline floatv row_scores(const softmax_row *r, float scale, int j)
 {
     floatv s = PASTE(vector_, LOAD_X)(r->x + j);
@@ -55,8 +56,8 @@ inline floatv row_scores(const softmax_row *r, float scale, int j)
     return s;
 }
 
-/* First key of the vector that holds the fewer than WIDTH keys from `whole` on: all of it lies in the row, unless the row itself is
- * shorter. */
+/* First key of the last vector, which holds the remaining keys from `whole` on, fewer than WIDTH. The vector starts earlier so that it lies
+ * within the row, unless the row itself is shorter than a vector. */
 inline int last_vector(int whole, int keys)
 {
     return keys < WIDTH ? 0 : min(whole, keys - WIDTH);
@@ -80,7 +81,7 @@ inline floatv larger(floatv s, floatv maximum)
     return s > maximum ? s : maximum; /* one instruction; a NaN score does not become the maximum, but its weight is NaN */
 }
 
-/* The weights from key `whole` on: those of the last vector, then `masked` to the row's end. */
+/* Stores the weights from key `whole` on: those of the last vector, then `masked` up to the row's end. */
 inline void store_tail(const softmax_row *r, floatv tail, float masked, int whole, int keys)
 {
     int j = whole;
@@ -100,13 +101,13 @@ inline void store_tail(const softmax_row *r, floatv tail, float masked, int whol
         STORE_Y(r->y, j, masked);
 }
 
-/* Keys before the last vector. */
+/* Number of used keys in whole vectors. */
 inline int whole_keys(const softmax_row *r)
 {
     return r->used - r->used % WIDTH;
 }
 
-/* The exponentials of the last vector for keys that no whole vector holds; they are not in the sum yet. */
+/* The exponentials of the last vector, with 0 for keys that are in whole vectors too: those are in the sum already. */
 inline floatv uncounted(floatv tail, int whole, int keys)
 {
     return LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail;

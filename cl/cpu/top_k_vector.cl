@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Top-k on CPUs: a work-item keeps the k best of its block in a heap with the worst on top; vectors of scores that hold nothing better are
- * skipped with one comparison. */
+/* Top-k on CPUs: a work-item keeps the k best keys of its block in a heap whose root is the worst of them. A vector of scores without a
+ * better one is skipped with one comparison. */
 #include "top_k.cl"
 
 static inline void sift_down(__global ulong *heap, int size, int at)
@@ -26,7 +26,8 @@ static inline void offer(__global ulong *heap, int size, ulong key)
 }
 
 #if IS_FIRST && WIDTH > 1
-/* True when a score may beat the heap's worst. Signed integer order of the bits; a positive NaN passes too and is refused by its key. */
+/* True if a score may beat the heap's worst, by the signed integer order of their bits. A positive NaN passes too; its key is refused
+ * later. */
 static inline bool any_better(floatv scores, ulong worst)
 {
     const intv bits = AS_INTV(scores);

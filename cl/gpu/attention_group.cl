@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused attention for GPUs: a work-group has TILE queries of a head and goes through the keys in blocks of KEY_BLOCK. Both products are
- * tiles in registers, as in gemm_tiled.cl. scores = Q K^T is 4 ROW_VECTORS queries x 4 KEY_VECTORS keys of an item; the weights made of
- * them go through local memory. result += P V is 4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns. Vectors run along the queries, so that
- * maxima, sums and factors of rows are vectors as well. An item's next vector of queries, keys or columns is a whole group's width away, so
- * that neighbours read neighbouring words.
+ * tiles in registers, as in gemm_tiled.cl. scores = Q K^T: a work-item has 4 ROW_VECTORS queries x 4 KEY_VECTORS keys; the weights made
+ * from them go through local memory. result += P V: a work-item has 4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns. Vectors run along the
+ * queries, so that maxima, sums and factors of rows are vectors as well. An item's next vector of queries, keys or columns is a whole
+ * group's width away, so that neighbours read neighbouring words.
  *
- * - One exponential per score; the running maximum of a row is that of the whole block.
- * - KEY_HALVES 2: half of the items take half of the keys of the second product for all columns. So an item has twice the columns (ITEMS_C
- *   items go along them) and reads less of local memory for each multiply-add. The halves are added once, in the end.
- * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
- *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
+ * - Each score takes one exponential; the running maximum of a row is raised once per block.
+ * - KEY_HALVES 2: each half of the items takes half of the keys in the second product, for all columns. So an item has twice the columns
+ *   (ITEMS_C items go along them) and reads less local memory for each multiply-add. The halves are added once, at the end.
+ * - Masks: a block that every query may use is not tested, and one that no query may use is skipped. For the others an item per key
+ *   writes which queries may use it. A value that is not finite also spoils the results of masked queries; they are corrected at the
+ *   end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
 #include "attention_group_tile.cl"
 
@@ -23,8 +24,8 @@ inline float4 fetch(__global const IN_T *from)
 #endif
 }
 
-/* Columns of a slice (from points to the first) of `lines` rows, transposed: four lines of local memory for four columns; beyond `columns`
- * there are zeros. Two neighbouring items read 32 bytes of a row and write to banks that differ. */
+/* Copies SLICE columns of `lines` rows to local memory, transposed: a column becomes a line of `to`. `from` points to the first of them;
+ * columns from `columns` on become 0. Two neighbouring items read 32 bytes of a row and write to different banks. */
 inline void load_slice(__local float *to, uint pitch, uint lines, bool are_keys, __global const IN_T *from, uint stride, uint last_line,
                        uint columns, float factor, uint item)
 {
@@ -64,8 +65,8 @@ IN_KERNEL void multiply_slice(group_item *own, __local const float4 *shared)
     }
 }
 
-/* Scores of the tile with the block of keys from `first` on. Rows beyond the last query and key repeat it; such keys are masked and such
- * queries never stored. */
+/* Computes the scores of the tile with the block of keys from `first` on. Rows beyond the last query or key repeat it: such keys are
+ * masked, and such queries are not stored. */
 #define CLEAR_SCORE(v, j, r) SCORE(v, j, r) = (float4)(0.0f);
 IN_KERNEL void multiply_keys(const query_group *group, int first, group_item *own, __local float4 *shared)
 {
@@ -82,14 +83,15 @@ IN_KERNEL void multiply_keys(const query_group *group, int first, group_item *ow
     }
 }
 
-/* Biases of all distances between a query of the tile and a key of the block, side by side. */
+/* Loads the biases of all distances between a query of the tile and a key of the block, side by side. */
 IN_KERNEL void load_biases(const query_group *group, int first, uint item, __local float *to)
 {
     for (uint i = item; i < KEY_BLOCK + TILE; i += WG)
         to[i] = group->bias[bias_column(first + (int)i - (TILE - 1), group->place, group->bias_reach)];
 }
 
-/* Four queries and four keys have seven distances. Component by component: Oclgrind crashes at joined vectors of other lengths. */
+/* Adds biases: four queries and four keys have seven distances. Vectors are built component by component, because Oclgrind crashes if they
+ * are joined from vectors of other lengths. */
 #if HAS_BIAS
 #define ADD_BIAS(v, r)                                                 \
     {                                                                  \
@@ -106,7 +108,7 @@ IN_KERNEL void load_biases(const query_group *group, int first, uint item, __loc
 #define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
 #define MASK_SCORE(v, j, r) SCORE(v, j, r) = KEPT(KEY(v) + j, r) ? SCORE(v, j, r) : (float4)(-INFINITY);
 #define ADD_BIAS_AND_MASK(v, r) ADD_BIAS(v, r) FOUR_OF_ROW(MASK_SCORE, v, r)
-/* Each row is finished before the next one: if all biases were added first, AMD's compiler would test all masks before them and spill the
+/* Finishes each row before the next one: if all biases were added first, AMD's compiler would test all masks before them and spill the
  * results. */
 IN_KERNEL void add_bias_and_mask(bool is_mixed, group_item *own, __local const float4 *shared)
 {
@@ -118,7 +120,7 @@ IN_KERNEL void add_bias_and_mask(bool is_mixed, group_item *own, __local const f
     }
 }
 
-/* Maxima of an item's scores, for the others: fmax passes over a NaN, whose weight later is NaN. */
+/* Writes the maxima of an item's scores for the other items. fmax ignores a NaN, whose weight is NaN later. */
 #define DECLARE_TOP(a, b, r) float4 top##r = SCORE(0, 0, r);
 #define RAISE_TOP(v, j, r) top##r = fmax(top##r, SCORE(v, j, r));
 #define PUT_TOP(a, b, r) shared[TOPS + OF_ITEM(r)] = top##r;
@@ -129,7 +131,7 @@ IN_KERNEL void put_maxima(const group_item *own, __local float4 *shared)
     EACH_ROW(PUT_TOP, , )
 }
 
-/* Raises the maximum of a row, by the item of its number, and sets the shift of the row's scores and the factor of its sums so far. */
+/* Item r < TILE raises the maximum of row r, and sets the shift of the row's scores and the factor of its sums so far. */
 IN_KERNEL void raise_maximum(group_item *own, __local float *floats)
 {
     float top = own->maximum;
@@ -163,7 +165,8 @@ IN_KERNEL void weigh_scores(group_item *own, __local float4 *shared)
     EACH_ROW(PUT_SUM, , )
 }
 
-/* Values of a part's keys, from key `part` of the block on. Rows of v that no query may use are 0, so that 0 times their content is 0. */
+/* Loads the values of a part's keys, from key `part` of the block on. Rows of v that no query may use become 0, since 0 times NaN is
+ * NaN. */
 #define LOAD_VALUES(c)                                                                                         \
     {                                                                                                          \
         const uint column = c * 4 * ITEMS_C + own->item % ITEMS_C * 4;                                         \
@@ -208,13 +211,13 @@ IN_KERNEL void multiply_part(group_item *own, __local const float4 *shared)
     }
 }
 
-/* Weights of the block of keys times their values. */
+/* Multiplies the weights of the block of keys by their values. */
 #define PUT_WEIGHT(v, j, r) weights_to[(4 * v + j) * (PITCH_Q / 4) + r * ITEMS_Q] = SCORE(v, j, r);
 IN_KERNEL void multiply_values(const query_group *group, int first, bool is_mixed, group_item *own, __local float4 *shared)
 {
 #pragma unroll 1
     for (uint part = 0; part < (uint)min(KEY_BLOCK, group->range.end - first); part += PART_KEYS) {
-        if (KEY(0) - part < PART_KEYS) { /* those of an item are in one part */
+        if (KEY(0) - part < PART_KEYS) { /* an item's keys are all in one part */
             __local float4 *const weights_to = shared + (KEY(0) - part) * (PITCH_Q / 4) + own->y;
             EACH_SCORE(PUT_WEIGHT)
         }
@@ -241,7 +244,7 @@ IN_KERNEL void join_halves(group_item *own, __local float4 *shared)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Adds up a row's weights, by the item of its number. TOPS holds the sum, SHIFTS the maximum, FACTORS the factor of the results. */
+/* Item r < TILE adds up the weights of row r. TOPS receives the sum, SHIFTS the maximum, FACTORS the factor of the results. */
 IN_KERNEL void add_sums(const query_group *group, const group_item *own, __local float *floats)
 {
     float sum = 0.0f;
@@ -283,7 +286,7 @@ IN_KERNEL void store_results(const query_group *group, const group_item *own)
     EACH_COLUMN_VECTOR(STORE_COLUMNS)
 }
 
-/* Corrects the results of an item that are not finite or whose row has no usable key. floats: as add_sums left them. */
+/* Corrects an item's results that are not finite or whose row has no usable key. floats: local memory as add_sums left it. */
 IN_KERNEL void mend_results(const query_group *group, const group_item *own, __local const float *floats)
 {
 #pragma unroll 1
@@ -317,12 +320,12 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     if (item < 3)
         votes[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int turn = 0; /* of three places for votes: one is read, the next is written, the one after it is cleared */
+    int turn = 0; /* index in votes: one is read, the next is written, the one after that is cleared */
     for (int first = group.range.begin; first < group.range.end; first += KEY_BLOCK) {
         bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < group.range.all_begin || group.range.all_end - first < KEY_BLOCK;
         if (is_mixed)
             mark_usable(&group, first, item, (__local uint *)(shared + USED), &votes[turn]);
-        barrier(CLK_LOCAL_MEM_FENCE); /* for every block: PoCL compiles what follows a barrier under a condition twice */
+        barrier(CLK_LOCAL_MEM_FENCE); /* unconditional: PoCL compiles the code after a conditional barrier twice */
         if (is_mixed) {
             const uint seen = votes[turn];
             turn = turn == 2 ? 0 : turn + 1;

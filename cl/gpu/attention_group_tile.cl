@@ -28,8 +28,8 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define HALF_FLOATS (KEY_HALVES == 2 ? TILE * WIDE : 0)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-/* Offsets in local memory, in vectors. One array holds everything, so that compilers need few registers for addresses. The first part is
- * shared in turn by a slice of q and k, maxima of scores, weights with a part of v, and last the results of half of the keys. */
+/* Offsets in local memory, in vectors. One array holds everything, so that compilers need few registers for addresses. The first part holds
+ * in turn a slice of q and k, maxima of scores, weights with a part of v, and at the end the results of half of the keys. */
 #define K_SLICE (SLICE * PITCH_Q / 4)
 #define VALUES (PART_KEYS * PITCH_Q / 4)
 #define TOPS 0 /* maxima of each item's scores; at the end the sums of rows */
@@ -58,7 +58,7 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define EACH_KEY_VECTOR(F) F(0)
 #define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
 #endif
-#define STEP (MANY_REGISTERS ? 4 : 2) /* steps that an inner loop unrolls */
+#define STEP (MANY_REGISTERS ? 4 : 2) /* unrolled steps of an inner loop */
 #if MANY_REGISTERS
 #define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
 #else

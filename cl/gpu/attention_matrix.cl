@@ -3,13 +3,13 @@
  * through the keys in blocks of KEY_BLOCK. The unit multiplies both products: scores = Q K^T, whose keys WAVES_N waves divide among them,
  * and results += P V, whose columns they divide. Row maxima, exponentials and sums are float32.
  *
- * - NUMBERS: 16-bit numbers whose sum stands for an element of q, k, v and of the weights: 1 (rounded) or 2; the product of two second
- *   ones is left out. A query or key that is infinite as 16 bits makes its row NaN.
+ * - NUMBERS: how many 16-bit numbers represent an element of q, k, v and of the weights by their sum: 1 (rounded) or 2. The product of
+ *   two second numbers is left out. A query or key that is infinite as 16 bits makes its row NaN.
  * - Scores go through local memory: the arithmetic of the softmax then does not depend on the unit's layout. An item has ROWS rows and
  *   one of SHARES parts of their keys.
  * - The unit's sums of PART_KEYS keys join the results by ordinary additions: units that round toward zero drift in long sums.
- * - Masked scores are -INFINITY. Values of keys that no query may use are 0; other masked values may spoil a result, which is mended in
- *   the end.
+ * - Masked scores are -INFINITY. Values of keys that no query may use are 0. Other masked values may spoil a result, which is corrected
+ *   at the end.
  * Source: Dao 2023 (FlashAttention-2), alg. 1. */
 #include "attention_queries.cl"
 #include "matrix_slice.cl"
@@ -21,10 +21,10 @@ READS: how rows of q and k are read (wide_loads.cl)"
 
 #define TILE (16 * WAVES_M)
 #define GROUP (WAVES_M * WAVES_N * LANES)
-#define SCORE_BLOCKS (KEY_BLOCK / 16 / WAVES_N) /* of a wave */
+#define SCORE_BLOCKS (KEY_BLOCK / 16 / WAVES_N) /* blocks of scores of a wave */
 #define COLUMN_BLOCKS ((HEAD_V + 16 * WAVES_N - 1) / (16 * WAVES_N))
-#define WIDE (16 * WAVES_N * COLUMN_BLOCKS)            /* columns of v with those that fill up the last blocks */
-#define DEEP ((HEAD + SLICE - 1) / SLICE * SLICE)      /* columns of q likewise */
+#define WIDE (16 * WAVES_N * COLUMN_BLOCKS)            /* columns of v, padded to whole blocks */
+#define DEEP ((HEAD + SLICE - 1) / SLICE * SLICE)      /* columns of q, padded to whole slices */
 #define HAS_REST_SUMS (IS_F16 && NUMBERS == 2) /* products with a second part are scaled, so that they need sums of their own */
 #if HAS_REST_SUMS
 #define REST_OF(s) PASTE(rest_, s)
@@ -44,8 +44,8 @@ READS: how rows of q and k are read (wide_loads.cl)"
 #error "KEY_BLOCK: whole blocks and eights for every wave and item; PART_KEYS: divides it"
 #endif
 
-/* Words of local memory: all of q, a slice of k or v, scores with padding that spreads rows over the banks, and weights. Each row has a
- * maximum or sum of every share besides, and a factor for its results. */
+/* Offsets in local memory, in words. It holds all of q, a slice of k or v, scores with padding that spreads rows over the banks, and
+ * weights. Then for each row it holds a maximum or sum of every share (FOUND), and a factor for the results. */
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define SLICE_WORDS(lines, depth) (NUMBERS * (lines) * (depth) / 2)
 #define PITCH (KEY_BLOCK + 4)
@@ -56,7 +56,7 @@ READS: how rows of q and k are read (wide_loads.cl)"
 #define FACTORS (FOUND + SHARES * TILE)
 #define LOCAL_WORDS (FACTORS + TILE)
 
-/* A block of a slice. */
+/* Address of a block of a slice. */
 #define BLOCK_OF(slice, lines, depth, number, k_block, line_block) \
     ((slice) + SLICE_WORDS(lines, depth) / NUMBERS * (number) + ((k_block) * ((lines) / 16) + (line_block)) * BLOCK)
 
@@ -74,7 +74,7 @@ static inline void clear(sums *s)
         s->parts[v] = 0.0f;
 }
 
-/* Adds the product of two elements' numbers: the first ones to `sum`; each first one times the other's second one to `rest`. */
+/* Adds the product of two fragments: the product of their first numbers to `sum`, those of a first and a second number to `rest`. */
 static inline void multiply_numbers(wave w, sums *sum, sums *rest, const fragment *a, const fragment *b)
 {
 #if NUMBERS == 2
@@ -84,7 +84,7 @@ static inline void multiply_numbers(wave w, sums *sum, sums *rest, const fragmen
     multiply_add(w, sum, a[0], b[0]);
 }
 
-/* Bias and masks of four scores; *top: rises to the largest. */
+/* Applies bias and masks to four scores, and raises *top to the largest. */
 static inline float4 masked(float4 scores, int key, bool is_mixed, const usable_keys *usable, float *top)
 {
     float s[4];
@@ -95,12 +95,12 @@ static inline float4 masked(float4 scores, int key, bool is_mixed, const usable_
 #endif
         if (is_mixed && !(key + e >= usable->first && key + e < usable->end && is_usable(usable, key + e)))
             s[e] = -INFINITY;
-        *top = fmax(*top, s[e]); /* passes over a NaN, whose weight is NaN */
+        *top = fmax(*top, s[e]); /* ignores a NaN, whose weight is NaN later */
     }
     return vload4(0, s);
 }
 
-/* The weights of four scores; *sum: their sum is added. */
+/* The weights of four scores, whose sum is added to *sum. */
 static inline float4 weighed(__local const float *scores, float shift, float *sum)
 {
     const float4 w = EXP4(*(__local const float4 *)scores - shift);
@@ -108,7 +108,7 @@ static inline float4 weighed(__local const float *scores, float shift, float *su
     return w;
 }
 
-/* Four values of a column, of which those from `end` on are 0 already; 0 for keys that are masked. */
+/* Four values of a column, with 0 for masked keys. Values from key `end` on are 0 already. */
 static inline float4 used_values(float4 values, int key, int end, __global const uchar *key_mask, int key_mask_stride)
 {
 #if HAS_KEY_MASK
@@ -270,7 +270,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
         }
     }
 
-    /* Sums and shifts of rows, in the places of what shares found and of factors. */
+    /* Sums of rows go to `found`, their shifts to `factors`. */
     barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
     for (uint i = 0; i < ROWS; i++) {
         found[share * TILE + row_of(line, i)] = total[i];
@@ -284,7 +284,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
             sum += found[s * TILE + row];
         found[row] = sum;
     }
-    /* Results by way of the scores' place, a block of columns of every wave at a time. */
+    /* Results go through the memory of scores, one block of columns of every wave at a time. */
     UNROLL for (int j = 0; j < COLUMN_BLOCKS; j++)
     {
         UNROLL for (int v = 0; v < VALUES; v++)

@@ -8,7 +8,7 @@
 #endif
 
 /* Exponentials of differences from a maximum. The difference comes first: fma(x, LOG2_E, -LOG2_E * maximum) would be one operation less,
- * but at the maximum itself it is the rounding of the product, which for huge scores is anything but 0. */
+ * but at the maximum it gives the rounding error of the product instead of 0, which is large for huge scores. */
 #if HAS_NATIVE_EXP2
 #define LOG2_E 1.44269504f
 #define EXP(x) native_exp2((x) * LOG2_E)
@@ -19,12 +19,12 @@ DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
 #define EXP4(x) softmax_exp4(x)
 #endif
 
-/* Keys that some query may use: begin to end; that all may use: all_begin to all_end, but for masks. */
+/* Keys that some query may use (begin to end - 1), and keys that all queries may use except for masks (all_begin to all_end - 1). */
 typedef struct key_range {
     int begin, end, all_begin, all_end;
 } key_range;
 
-/* place: of the first of `rows` queries among the keys. */
+/* place: position of the first of `rows` queries among the keys. */
 static inline key_range keys_of_queries(int place, int rows, int keys, int window)
 {
     key_range range = {0, keys, 0, keys};
@@ -38,12 +38,13 @@ static inline key_range keys_of_queries(int place, int rows, int keys, int windo
     range.all_end = max(0, min(range.all_end, window_end(place, window)));
     range.end = min(range.end, window_end(place + rows - 1, window));
 #endif
-    if (rows <= 0) /* no return: PoCL would compile all that follows with and without it */
+    if (rows <= 0) /* an early return would make PoCL compile the rest of the kernel twice */
         range.end = range.begin;
     return range;
 }
 
-/* Functions of structs whose members have to be registers. Intel's compiler spills those of the caller's loops where it calls. */
+/* For functions on structs whose members must stay in registers: at a real call Intel's compiler spills the registers of the caller's
+ * loops. */
 #define IN_KERNEL static inline __attribute__((always_inline))
 
 /* The operands of a work-group. q and out begin at its first query, k, v and the masks at the sequence's first key. */
@@ -55,18 +56,18 @@ typedef struct query_group {
     int rows;          /* queries */
     int q_index;       /* the first query, counted within its sequence */
     int place;         /* of the first query among the keys */
-    int k_count, keys; /* keys of the sequence, and those that its length leaves */
+    int k_count, keys; /* keys of the sequence, and how many of them its length allows */
     key_range range;
     int window;
     __global const uchar *key_mask;
     int key_mask_stride;
-    __global const uint *words; /* of keep, and how far its blocks of queries are apart */
+    __global const uint *words; /* mask bits of the first query's block; stride of blocks */
     long words_step;
-    __global const float *bias; /* by distance, of the key at the query's place */
+    __global const float *bias; /* bias of distance 0 */
     int bias_reach;
 } query_group;
 
-/* Declares `group`, the work-group (part of a tile, head) of groups of `size` queries. */
+/* Declares `group`, the operands of a work-group (part of a tile, head). Each part of a tile has `size` queries. */
 #define ATTENTION_BEGIN_QUERIES(size)                                                                                               \
     ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)                                                                                   \
     const int skipped = (int)(get_group_id(0) % TILE_PARTS) * (size), rows = min((size), tile.q_count - skipped);                   \
@@ -77,7 +78,7 @@ typedef struct query_group {
         HAS_KEEP ? keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index) : keep, HAS_KEEP ? keep_step.block : 0, \
         bias, bias_reach};
 
-/* Keys that a query of the group may use, but for masks which is_usable() reads. */
+/* Keys that a query of the group may use, except for masks, which is_usable() reads. */
 IN_KERNEL usable_keys usable_by(const query_group *group, int query)
 {
     usable_keys usable = {0, group->keys, group->key_mask, group->key_mask_stride,

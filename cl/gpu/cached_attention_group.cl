@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: its items take a key each, then columns of the head.
- * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT). Each group writes its unnormalised mix
- * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read four
- * at a time where their rows are aligned to four elements, and eight rows of values are under way at once. A block's table of rows is read
- * during the block before it. */
+/* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: first each item takes a key, then each takes columns
+ * of the head. Few queries and heads would leave most of a GPU idle, so long caches are cut into parts (IS_SPLIT). Each group then writes
+ * its unnormalised mix of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding).
+ * Four elements of a key are read at a time if rows are aligned to four, and eight rows of values are under way at once. The cache rows of
+ * a block's keys are looked up during the block before it. */
 #include "cached_attention.cl"
 #include "row_sum.cl"
 #include "wide_loads.cl"
@@ -50,8 +50,8 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #endif
 }
 
-/* Items that have no column of their own take a share of the keys for one: a team of HEAD items, every TEAMS-th key. Not in small groups:
- * llvmpipe compiles that five times as long. */
+/* If a group has more items than a head has columns, its items form teams of HEAD items, and each team takes every TEAMS-th key. Small
+ * groups have one team, because llvmpipe takes five times as long to compile teams. */
 #if WG > 64 && WG / HEAD > 1
 #define TEAMS (WG / HEAD)
 #define TEAM_OF(m) ((m) / HEAD)
@@ -60,7 +60,7 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #define TEAM_OF(m) 0
 #endif
 
-/* start + sum_j weights[j] v[place[j]], column c of the rows, over every TEAMS-th key from the first on. */
+/* start + sum_j weights[j] v[place[j] + c], over every TEAMS-th key j from `first` on. */
 inline float mix_values(__global const KV_T *v, int c, __local const OFFSET_T *place, __local const float *weights, int first,
                         int keys, float start)
 {
@@ -80,7 +80,7 @@ inline float mix_values(__global const KV_T *v, int c, __local const OFFSET_T *p
     return start;
 }
 
-/* Their offsets in a graph's local memory, in bytes. */
+/* Offsets of the kernel's local arrays in a graph's local memory, in bytes. */
 #define MIXED_AT ((HEAD + 3) / 4 * 16)
 #define WEIGHTS_AT (MIXED_AT + (TEAMS * HEAD + 3) / 4 * 16)
 #define SCRATCH_AT (WEIGHTS_AT + WG * 4)
@@ -94,8 +94,8 @@ inline float joined_mix(__local const float *mixed, int c)
     return sum;
 }
 
-/* parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, counted from the first that a query sees; else not
- * read. */
+/* parts: f32 [parts, queries, heads, PART_SIZE] with IS_SPLIT, otherwise not used. Each part has part_keys keys, counted from the first key
+ * that a query sees. */
 __kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
@@ -106,7 +106,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
     LOCAL_ARRAY(float, mixed, TEAMS * HEAD, MIXED_AT)
     LOCAL_ARRAY(float, weights, WG, WEIGHTS_AT)
     LOCAL_ARRAY(float, scratch, WG, SCRATCH_AT)
-    LOCAL_ARRAY(OFFSET_T, place, WG, PLACE_AT) /* of the rows of values from the first, in elements: one product for all columns of a key */
+    LOCAL_ARRAY(OFFSET_T, place, WG, PLACE_AT) /* offsets of rows of values, in elements: one product for all columns */
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
     int count = counts[at.count_offset + n];
     const int last = count - 1;
@@ -129,7 +129,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
         const int keys = min(WG, count - begin);
         const long at_row = next_row;
         float score = -INFINITY;
-        if (begin + WG + item < count) /* on its way while this block is at work */
+        if (begin + WG + item < count) /* read while this block is computed */
             next_row = cache_row(&at, rows, n, begin + WG + item);
         if (item < keys) {
             place[item] = (OFFSET_T)(at_row * at.v_stride);
@@ -147,7 +147,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
             const int team = TEAM_OF(m);
             mixed[m] = mix_values(v, m - team * HEAD, place, weights, team, keys, mixed[m] * alpha);
         }
-        barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
+        barrier(CLK_LOCAL_MEM_FENCE); /* weights and places may be overwritten */
     }
 #if IS_SPLIT
     parts += parts_offset + (((long)get_group_id(2) * query_count + n) * heads + h) * PART_SIZE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Skinny GEMM: ROWS (up to 16) rows of A against all of B, each element of B read once in its storage type. Larger m runs in blocks of
- * ROWS, the last of which starts at m - ROWS and computes some rows a second time.
- * gemm_gemv_dot: B contiguous in k (a weight as stored): a work-group for COLUMNS columns, whose loads an item has under way together,
- * items along k, one reduction at the end. B_READS, A_READS (wide_loads.cl): 16 bytes of B a load, behind which single elements follow
- * where k is no multiple of them.
- * gemm_gemv_columns: any strides: an item per column, best where B is contiguous in n. */
+/* GEMM with few rows, for GPUs: ROWS (up to 16) rows of A times all of B, where each element of B is read once in its storage type. Larger
+ * m runs in blocks of ROWS, the last of which starts at m - ROWS and computes some rows a second time.
+ * gemm_gemv_dot, best where B is contiguous in k (a weight as stored): a work-group computes COLUMNS columns. Its items go along k, an item
+ * has loads of all columns under way at once, and one reduction ends the sum. A_READS, B_READS (wide_loads.cl): with vectors, a load takes
+ * 16 bytes of B, and single elements take what is left of k.
+ * gemm_gemv_columns: any strides; an item per column, best where B is contiguous in n. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
@@ -22,7 +22,7 @@
 #define ADD_PRODUCT(i)                        \
     sum[i] = LOAD_A(a, at) * bv + sum[i];     \
     at += a_row_stride;
-/* One k: the rows are walked by adding the stride, which takes one address instead of ROWS. */
+/* One step of k. Adding the row stride to one address takes fewer registers than ROWS addresses. */
 #define K_STEP(p)                                              \
     {                                                          \
         const float bv = LOAD_B(b, b_offset + (p) * b_k_stride); \

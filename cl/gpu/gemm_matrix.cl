@@ -2,12 +2,12 @@
 /* GEMM on a matrix unit (matrix_unit.cl). A group has WAVES_M x WAVES_N waves, each with BLOCKS_M x BLOCKS_N blocks of 16 x 16 results. It
  * goes through k in slices of SLICE, which lie in local memory as blocks of 16-bit numbers in the unit's order.
  *
- * - A_PARTS, B_PARTS: 16-bit numbers whose sum stands for an element of the operand: 1 (rounded) or 2. The product of two second parts is
- *   left out. Error of a sum of products with one part each: 2^-7 of the sum of their sizes at most (of bfloat16; 2^-10 of float16), with
- *   two 2^-15 (2^-20). A result that needs an element that is infinite as 16 bits is NaN.
+ * - A_PARTS, B_PARTS: how many 16-bit numbers represent an element of the operand by their sum: 1 (rounded) or 2. The product of two
+ *   second parts is left out. The error of a sum of products is at most 2^-7 of the sum of their magnitudes with one part each
+ *   (bfloat16; 2^-10 for float16), and 2^-15 (2^-20) with two. A result that needs an element that is infinite as 16 bits is NaN.
  * - B_FORM: B_ROWS, lines with any strides and storage type; B_BLOCKS, quantised rows (gemm_matrix_blocks.cl).
- * - TOTAL_EVERY: after so many slices the unit's sums join totals by ordinary additions; 0: at the end only. Units that round toward zero
- *   drift in long sums.
+ * - TOTAL_EVERY: number of slices after which the unit's sums are added to totals by ordinary additions; 0: at the end only. Units that
+ *   round toward zero drift in long sums.
  * - BUFFERS: slices in local memory. With 2 the next slice is loaded into registers while this one is multiplied.
  * - Rows beyond m repeat row m - 1, columns beyond n column n - 1; neither is stored. Elements beyond k are 0 in both operands. */
 #include "matrix_slice.cl"
@@ -38,14 +38,14 @@
 #define HAS_REST (A_PARTS == 2 || B_PARTS == 2)
 #define HAS_REST_SUMS (IS_F16 && HAS_REST) /* products with a second part are scaled, so that they need sums of their own */
 
-/* Eights (matrix_unit.cl) of an item in a slice. Blocks in local memory: [part][k block][line block][BLOCK]. */
+/* Number of eights (matrix_unit.cl) of an item in a slice. Blocks in local memory: [part][k block][line block][BLOCK]. */
 #define A_EIGHTS (TILE_M * SLICE / 8 / GROUP)
 #define B_EIGHTS (TILE_N * SLICE / 8 / GROUP)
 #define A_PART_WORDS (K_BLOCKS * TILE_M / 16 * BLOCK)
 #define B_PART_WORDS (K_BLOCKS * TILE_N / 16 * BLOCK)
 #define A_WORDS (A_PARTS * A_PART_WORDS)
 #define B_WORDS (B_PARTS * B_PART_WORDS)
-/* Results on their way out: a row of blocks of every wave. */
+/* Local memory through which results leave: one row of blocks of every wave. */
 #define STAGED_ROWS (WAVES_M * 16)
 #define PITCH (TILE_N + 4)
 #define STAGED_WORDS (STAGED_ROWS * PITCH)
@@ -78,7 +78,7 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
 }
 #endif
 
-/* The next slice: into registers, and from there into local memory. */
+/* LOAD_x_SLICE loads the next slice into registers, KEEP_x_SLICE stores it in local memory. */
 #define A_LINE(i) eight_line(item + (i) * GROUP, TILE_M, SLICE, IS_A_K_INNER)
 #define A_FOUR(i) eight_t(item + (i) * GROUP, TILE_M, SLICE, IS_A_K_INNER)
 #define FETCH_A(i, second)                                                                                                  \
@@ -114,7 +114,7 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
     UNROLL for (int i = 0; i < B_EIGHTS; i++)     \
         put_b(b_slice, TILE_N, SLICE, B_PARTS, B_LINE(i), B_FOUR(i), b_next[i][0], b_next[i][1]);
 #else
-/* Eights of neighbours in k; rows hold whole blocks, of which a slice takes whole eights. */
+/* Eights are eight neighbours in k. Rows hold whole blocks, and a slice takes whole eights of them. */
 #define B_LINE(i) ((item + (i) * GROUP) / (SLICE / 8))
 #define B_DEPTH(i) ((item + (i) * GROUP) % (SLICE / 8) * 8)
 #define B_AT(p, i) (uint)min((p) + (int)B_DEPTH(i), k - 8)
@@ -134,7 +134,7 @@ static inline void keep_b_weights(__local uint *slice, uint line, uint t, eight_
 #define B_PARAMETERS __global const uchar *restrict b, long b_offset, long row_bytes
 #endif
 
-/* Finishes and stores results of columns column .. column + 3, as far as there are so many. */
+/* Finishes and stores the results of columns column .. column + 3 that are below n. */
 static inline void store_four(float4 four, int row, int column, int n, uint batch, RESULT_PARAMETERS)
 {
     const long c_row = C_ROW(batch, row), r_row = R_ROW(batch, row);
@@ -252,7 +252,8 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     EACH_BLOCK EACH_PART sum[i][j].parts[v] += total[i][j].parts[v];
 #endif
 
-    /* Infinite sums become NaN. By way of local memory, whatever the unit's layout is: an item finishes and stores four neighbours. */
+    /* Results go through local memory, whatever the unit's layout: an item finishes and stores four neighbours. Infinite sums become
+     * NaN. */
     __local float *const staged = (__local float *)words;
     UNROLL for (int i = 0; i < BLOCKS_M; i++)
     {

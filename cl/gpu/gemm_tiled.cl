@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for GPUs: WG_M x WG_N work-items with ITEM_M x ITEM_N results each in registers, slices of SLICE along k in local memory. Any
- * strides and storage types. Results of a work-item are blocks of 4 x 4, the next block a whole group's width away, so that neighbours read
- * neighbouring words.
+/* GEMM for GPUs, with any strides and storage types. A group has WG_M x WG_N work-items with ITEM_M x ITEM_N results each in registers, and
+ * slices of SLICE along k in local memory. The results of a work-item are blocks of 4 x 4. The next block is a whole group's width away, so
+ * that neighbours read neighbouring words.
  *
- * - Local memory is declared and read as float4: 128-bit reads with every compiler (by halves as half4).
- * - Global addresses are a base that is the same for the whole group, moved by one addition per slice, plus offsets of the item (OFFSET_T:
- *   32 bits unless the strides are huge). Rows beyond m read row m - 1 instead, columns likewise, and are never stored: no test around a
- *   load. What SLICE leaves of k is done after the loop.
- * - IS_SPLIT: few results and a long k. Group 2 counts batches, then parts of k_part of k; c gets the sums of each part, part_stride
- *   apart.
+ * - Local memory is declared and read as float4 (IS_HALF: half4), so that every compiler makes 128-bit (64-bit) reads.
+ * - Global addresses are a base that is the same for the whole group, moved by one addition per slice, plus offsets of the item
+ *   (OFFSET_T: 32 bits unless the strides are huge). Rows beyond m read row m - 1 instead, columns likewise, so that loads need no test;
+ *   such results are not stored. The rest of k, less than SLICE, is done after the loop.
+ * - IS_SPLIT, for few results and a long k: k is divided into parts of k_part. Dimension 2 counts batches, then parts; c receives the
+ *   sums of each part, part_stride apart.
  * - IS_HALF: operands are rounded to half precision, and so are their products and the sums of up to eight of them, in two chains of
- *   multiply-adds; these sums are added up as floats. Beside float's error a sum of products errs by 7 x 2^-11 of the sum of their
- *   sizes (operands 2, a chain 4, both chains 1). Each product where anything is below 2^-14 adds 2^-25 (|a| + |b| + 1). A sum with
- *   anything infinite on the way, as numbers from 65520 on are, is NaN: its sign would say nothing. */
+ *   multiply-adds; these sums are added up as floats. Beyond the error of float arithmetic, a sum of products errs by at most 7 x 2^-11
+ *   of the sum of their magnitudes (operands 2, a chain 4, both chains 1). Each product with an intermediate number below 2^-14 adds
+ *   2^-25 (|a| + |b| + 1). A sum with an infinite intermediate number (65520 or more) is NaN, because its sign would be arbitrary. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
 #include "half_four.cl"
@@ -35,7 +35,7 @@
 #define VECTORS_A (TILE_M * SLICE / 4 / GROUP) /* of an item in a slice */
 #define VECTORS_B (TILE_N * SLICE / 4 / GROUP)
 
-/* Vector `at` of a slice: its line (a row of A, a column of B) and its k; both count elements. */
+/* Line (a row of A, a column of B) and k of vector `at` of a slice, both in elements. */
 #if IS_A_K_INNER
 #define A_LINE(at) ((at) / (SLICE / 4))
 #define A_DEPTH(at) ((at) % (SLICE / 4) * 4)
@@ -51,7 +51,7 @@
 #define B_DEPTH(at) ((at) / (TILE_N / 4))
 #endif
 
-/* Four neighbours from `base`, the slice's first k in the group's first line. A line beyond the last one reads that one. */
+/* Loads four neighbours. base: the slice's first k of the group's first line. Lines beyond the last one repeat it. */
 #define DEFINE_FETCH(NAME, T, LOAD, READS, IS_K_INNER)                                                                                   \
     static inline float4 NAME(__global const T *base, uint line, uint depth, uint last_line, OFFSET_T line_stride, OFFSET_T k_stride)    \
     {                                                                                                                                    \
@@ -80,7 +80,7 @@ typedef float4 real4;
 #define TO_REAL_4(v) (v)
 #endif
 
-/* Text repetition: named elements become registers. */
+/* Loops unrolled by the preprocessor, so that elements become registers. */
 #define TIMES_1(F, i) F(i)
 #define TIMES_2(F, i) TIMES_1(F, i) TIMES_1(F, (i) + 1)
 #define TIMES_4(F, i) TIMES_2(F, i) TIMES_2(F, (i) + 2)
@@ -104,7 +104,7 @@ typedef float4 real4;
 #define CLEAR_BLOCK(r, c) sum[4 * r][c] = sum[4 * r + 1][c] = sum[4 * r + 2][c] = sum[4 * r + 3][c] = (float4)(0.0f);
 #define READ_A(r, unused) const real4 av##r = a_read[depth * (PITCH_M / 4) + r * WG_M];
 #define READ_B(unused, c) const real4 bv##c = b_read[depth * (PITCH_N / 4) + c * WG_N];
-/* sum += a b for row i of an item's results, or in half precision for its chain. */
+/* sum += a b for row i of an item's results; with IS_HALF the chain of row i is the sum. */
 #if IS_HALF
 #define MULTIPLY(i, c, a_value, b_values) chain[i][c] = fma((half4)(a_value), b_values, chain[i][c]);
 #else
@@ -131,7 +131,7 @@ typedef float4 real4;
 #define START_DEPTH(d) AT_DEPTH(d, START_BLOCK)
 #define MULTIPLY_FOUR(d) START_DEPTH(d) MULTIPLY_DEPTH((d) + 1) MULTIPLY_DEPTH((d) + 2) MULTIPLY_DEPTH((d) + 3)
 
-/* alpha comes in here: GPUs multiply a half and add a float in one instruction. */
+/* Multiplies by alpha as well: GPUs multiply a half and add a float in one instruction. */
 #define ADD_HALVES(i, c, halves) sum[i][c] = four_of_half(halves) * factor + sum[i][c];
 #define KEEP_CHAIN(i, c) first[i][c] = chain[i][c];
 #define ADD_CHAIN(i, c) ADD_HALVES(i, c, chain[i][c])
@@ -163,7 +163,7 @@ typedef float4 real4;
 #define MULTIPLY_ALONE(d) MULTIPLY_DEPTH(d)
 #endif
 
-/* Four neighbours into a slice: those along k go to four lines of it, those along the line to one. */
+/* Stores four neighbours in a slice: neighbours along k go to four of its rows, the others to one. */
 #define KEEP(slice, PITCH, line, depth, IS_K_INNER, v)                                        \
     if (IS_K_INNER) {                                                                         \
         __local real *const to = (__local real *)(slice) + (depth) * (PITCH) + (line);        \

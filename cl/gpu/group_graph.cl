@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch graph on GPUs: launches that follow one another, in a single one, so that the driver is asked once. As many work-groups as run
- * at once share the items or work-groups of a launch, and meet before the next begins. A launch is a record (graph_record.cl), its part a
- * kernel with its macros, compiled as a function part_<number> that takes every step-th item or work-group from the first on. */
+/* A launch graph on GPUs: one launch that runs a sequence of recorded launches, so that the driver is called once. It has as many
+ * work-groups as run at once. They share the items or work-groups of a launch and meet before the next one begins. A launch is a record
+ * (graph_record.cl). Its part is a kernel with its macros, compiled as a function part_<number> that runs every step-th item or work-group
+ * from `first` on. */
 #include "graph_record.cl"
 
 #if !defined(EACH_PART) || !defined(GROUP) || !defined(SPACE_BYTES) || !defined(HAS_PTX)
 #error "EACH_PART(F): F(0) F(1) ... for every part; GROUP: work-items of a group; SPACE_BYTES: of local memory; HAS_PTX: NVIDIA's assembler"
 #endif
 
-/* Fence for the whole device: it publishes what this item, and those that it met at a barrier, wrote, and later reads see what others
+/* Fence for the whole device. It publishes what this item and the items that it met at a barrier wrote; later reads see what others
  * published. OpenCL C 1.2 has no such fence: NVIDIA's mem_fence holds for a work-group alone (with it, groups read stale values). */
 #if HAS_PTX || defined(__NVPTX__)
 #define IS_NVIDIA 1
@@ -18,7 +19,7 @@
 #define DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-/* Spin limits, in polls of a word: a tenth of a second, and about a minute. A poll takes a GPU a quarter of a microsecond or more and a CPU
+/* Spin limits, in polls of a word: about 0.1 s and 1 min. A poll takes a GPU a quarter of a microsecond or more and a CPU
  * some nanoseconds. */
 #define BEGIN_LOOKS (IS_NVIDIA ? 1ul << 19 : 1ul << 26)
 #define LOST_LOOKS (IS_NVIDIA ? 1ul << 27 : 1ul << 36)
@@ -34,7 +35,8 @@ EACH_PART(DECLARE)
         part_##number(first, end, step, items_x, items_y, arguments, space);    \
         break;
 
-/* Waits until all groups run at the same time, which no driver guarantees. False: a group has not started, and no group may do any work. */
+/* Waits until all groups run at the same time, which no driver guarantees. Returns false if a group did not start in time; then no group
+ * may do any work. */
 inline bool have_all_begun(volatile __global uint *meeting, uint groups, __local uint *answer)
 {
     if (get_local_id(0) == 0) {
@@ -49,7 +51,7 @@ inline bool have_all_begun(volatile __global uint *meeting, uint groups, __local
     return *answer;
 }
 
-/* Waits until `arrivals` groups have arrived. False: they did not in time, and all results are void. */
+/* Waits until `arrivals` groups have arrived. Returns false if they did not arrive in time; then all results are invalid. */
 inline bool meet(volatile __global uint *meeting, uint arrivals, __local uint *answer)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

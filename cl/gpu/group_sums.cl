@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SUMS sums over a work-group of WG items at once: by sub-groups where a probe found them right (SUBGROUPS), else in local memory in
- * two steps, for which eight items share a sum. */
+/* Computes SUMS sums over a work-group of WG items at once. It uses sub-groups if a probe found them right (SUBGROUPS). Otherwise it works
+ * in local memory in two steps, in which eight items share a sum. */
 #ifndef SUMS
 #error "SUMS: sums of a group, a number"
 #endif
@@ -9,14 +9,15 @@
 #endif
 #include "subgroups.cl"
 
-#define SUM_PITCH (WG + 8) /* that items which share a sum, and their neighbours, read different banks */
+#define SUM_PITCH (WG + 8) /* so that items that share a sum, and their neighbours, read different banks */
 #if SUBGROUPS
-#define SUM_SPACE (SUMS * WG) /* sub-groups of one item, at the worst */
+#define SUM_SPACE (SUMS * WG) /* in the worst case a sub-group has one item */
 #else
 #define SUM_SPACE (SUMS * SUM_PITCH + 8 * SUMS)
 #endif
 
-/* Stores an item's addend of sum i. After group_sums_meet, item i < SUMS reads the sum. space: SUM_SPACE floats. */
+/* GROUP_SUM_LEAVE stores an item's addend of sum i. All items call group_sums_meet; then group_sum_take returns sum i to any item. space:
+ * SUM_SPACE floats. */
 #if SUBGROUPS
 #define GROUP_SUM_LEAVE(space, i, value)                                     \
     {                                                                        \

@@ -7,7 +7,7 @@
 #error "HAS_SHIFT: a number is added to each row"
 #endif
 
-/* Running maximum m and sum of exp(x - m), joined: y = (m, sum). */
+/* Joins two pairs (m, s): m is a maximum, s the sum of exp(x - m). */
 inline float2 join(float2 a, float2 b)
 {
     const float m = b.x > a.x ? b.x : a.x, shift = m == -INFINITY ? 0.0f : m;

@@ -6,8 +6,8 @@
 #include "matrix_unit.cl"
 
 #if IS_EMULATED
-/* Registers of A and of B that an instruction takes from a lane, each a pair of numbers (one number where A_REGISTER is ushort), and how
- * many products it adds to a result. */
+/* A_COUNT, B_COUNT: registers of A and of B that an instruction takes from a lane. A register is a pair of numbers, or one number if
+ * A_REGISTER is ushort. DEPTH: products that an instruction adds to a result. */
 #if UNIT == NVIDIA_BF16
 #define A_COUNT 4
 #define B_COUNT 2
@@ -31,11 +31,11 @@
 #else
 #define A_REGISTER uint
 #endif
-#define A_REGISTERS (sizeof(fragment) / sizeof(A_REGISTER)) /* of a fragment */
+#define A_REGISTERS (sizeof(fragment) / sizeof(A_REGISTER)) /* registers of a fragment */
 #define B_REGISTERS (sizeof(fragment) / sizeof(uint))
 
-/* A block takes INSTRUCTIONS instructions. Number i adds to part PART_OF(i) the product of the A_OF(i)-th registers of A that one
- * instruction takes and the B_OF(i)-th of B. */
+/* A block takes INSTRUCTIONS instructions. Instruction i adds to part PART_OF(i). It takes the A_OF(i)-th set of A_COUNT registers of A and
+ * the B_OF(i)-th set of B_COUNT registers of B. */
 #if UNIT == NVIDIA_F16
 #define INSTRUCTIONS (2 * PARTS)
 #define PART_OF(i) ((i) / 2)
@@ -52,7 +52,7 @@ typedef struct place {
     uint line, k;
 } place;
 
-/* Row and column of register r of A. */
+/* Row of A, and k, of the first number in register r of A. */
 static inline place place_of_a(uint lane, uint r)
 {
 #if UNIT == NVIDIA_BF16
@@ -72,7 +72,7 @@ static inline place place_of_a(uint lane, uint r)
 #endif
 }
 
-/* Row and column of register r of B. */
+/* Column of B, and k, of the first number in register r of B. */
 static inline place place_of_b(uint lane, uint r)
 {
 #if IS_NVIDIA
@@ -84,7 +84,7 @@ static inline place place_of_b(uint lane, uint r)
 #endif
 }
 
-/* Row and column of result i of an instruction. */
+/* Row, and (emulated_column) column, of result i of an instruction. */
 static inline uint emulated_row(uint lane, uint i)
 {
 #if IS_NVIDIA
@@ -122,12 +122,13 @@ static inline void put_pair(__local ushort *line, uint pair)
     line[1] = (ushort)(pair >> 16);
 }
 
-/* Adds to the PART_VALUES results c of a lane. */
+/* Adds an instruction's products to the PART_VALUES results c of a lane. On AMD_GFX11 lanes 16 to 31 must hold the same as lanes 0 to 15;
+ * otherwise the results are NaN. */
 static inline void emulated_instruction(wave w, float *c, const A_REGISTER *a, const uint *b)
 {
     __local ushort *const a_lines = w.scratch, *const b_lines = w.scratch + WAVE_SCRATCH / 2; /* 16 lines of 16 numbers */
 #if UNIT == AMD_GFX11
-    const bool is_copy = w.lane >= 16; /* which has to hold what lane - 16 does */
+    const bool is_copy = w.lane >= 16; /* must hold the same as lane - 16 */
 #else
     const bool is_copy = false;
 #endif
@@ -159,7 +160,7 @@ static inline void emulated_instruction(wave w, float *c, const A_REGISTER *a, c
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* c += A B. The instructions are a loop, since a compiler takes long for each copy. */
+/* c += A B. The instructions are in a loop, because a compiler takes long for each copy. */
 static inline void multiply_add(wave w, sums *c, fragment a, fragment b)
 {
     union {

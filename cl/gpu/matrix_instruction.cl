@@ -10,7 +10,7 @@
 #define UNROLL _Pragma("unroll")
 #endif
 
-#if IS_INTEL && !IS_EMULATED /* older headers lack what their compilers have */
+#if IS_INTEL && !IS_EMULATED /* older headers do not declare it, but their compilers have it */
 #if UNIT == INTEL_16
 float8 __attribute__((overloadable)) intel_sub_group_bf16_bf16_matrix_mad_k16(short8 a, int8 b, float8 c);
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of a matrix unit from registers: a wave keeps BLOCKS_M x BLOCKS_N blocks of sums and adds the products of the same fragments to
- * them again and again. The numbers are small integers, so every sum is exact in any order and under any rounding. */
+/* Measures the rate of a matrix unit with operands in registers: a wave keeps BLOCKS_M x BLOCKS_N blocks of sums and adds the products of
+ * the same fragments to them again and again. The numbers are small integers, so every sum is exact in any order and under any rounding. */
 #include "matrix_instruction.cl"
 
 #if !defined(WAVES) || !defined(BLOCKS_M) || !defined(BLOCKS_N)

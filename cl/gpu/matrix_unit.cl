@@ -4,8 +4,8 @@
  *     fragment      a lane's share of a block of A or B
  *     sums          a lane's share of a block of results: VALUES floats; the i-th is at sum_row(lane, i), sum_column(lane, i)
  *     multiply_add  sums += A B (matrix_instruction.cl)
- * In memory a block is BLOCK uints, each a pair of neighbours in k, in the order in which the unit reads them: a fragment is one or two
- * vector loads per lane. store_a and store_b put elements in their place. A "line" is a row of A or a column of B.
+ * In memory a block is BLOCK uints, each a pair of neighbours in k, in the order in which the unit reads them: a lane loads
+ * its fragment by one or two vector loads. store_a and store_b store elements in this order. A "line" is a row of A or a column of B.
  *
  * UNIT names the unit. IS_EMULATED 1 replaces the instruction alone by arithmetic in the register layout that the vendor documents
  * (matrix_emulated.cl), so that everything around it can be tested on any device. */
@@ -15,7 +15,7 @@
 #define NVIDIA_F16 1    /* mma.m16n8k8, float16: compute capability 7.5 */
 #define NVIDIA_BF16 2   /* mma.m16n8k16, bfloat16: 8.0 and later */
 #define AMD_GFX11 3     /* wmma_f32_16x16x16_bf16: RDNA 3, waves of 32 */
-#define AMD_GFX12 4     /* the same of RDNA 4 */
+#define AMD_GFX12 4     /* the same on RDNA 4 */
 #define AMD_CDNA 5      /* mfma_f32_16x16x16_bf16: gfx90a and gfx942, waves of 64 */
 #define INTEL_16 6      /* dpas 8x16x16: Xe-HPC, Xe2 and later, sub-groups of 16 */
 #define INTEL_8 7       /* dpas 8x8x16: Xe-HPG, sub-groups of 8 */
@@ -33,7 +33,7 @@
 #define IS_F16 (UNIT == NVIDIA_F16)
 #define BLOCK 128 /* uints */
 
-/* LANES of a wave; an instruction gives a lane PART_VALUES results, of which PARTS make its share of a block. */
+/* LANES: work-items of a wave. An instruction gives a lane PART_VALUES results; PARTS times as many are its share of a block. */
 #if IS_NVIDIA
 #define LANES 32
 #define PARTS 2
@@ -87,7 +87,7 @@ typedef union sums {
 #define WAVE_ATTRIBUTE
 #endif
 
-/* A work-item's place. */
+/* A work-item's wave within its group, and lane within the wave. */
 typedef struct wave {
     uint index, lane;
 #if IS_EMULATED
@@ -125,7 +125,7 @@ static inline wave wave_of_item(__local ushort *scratch)
 /* --- pairs of numbers, the first one in the lower half ------------------------------------------------------------------------------- */
 
 #if IS_F16
-/* Factor of the second part of a number, which would be subnormal without. */
+/* Factor of the second part of a number, which would be subnormal without it. */
 #define REST_SCALE 2048.0f
 
 static inline uint pair_of(float x, float y)
@@ -171,7 +171,8 @@ static inline uint4 pairs_of(float4 first, float4 second)
     return (uint4)(pair_of(first.x, first.y), pair_of(first.z, first.w), pair_of(second.x, second.y), pair_of(second.z, second.w));
 }
 
-/* The difference between numbers and their 16 bits, as 16 bits times REST_SCALE. An infinite number has none. */
+/* The differences between two numbers and their 16-bit forms, times REST_SCALE, as a pair. The difference is 0 if the 16-bit form is
+ * infinite. */
 static inline uint rest_of(uint pair, float x, float y)
 {
     const float fx = first_of(pair), fy = second_of(pair);
@@ -186,14 +187,14 @@ static inline uint4 rests_of(uint4 pairs, float4 first, float4 second)
 
 /* --- the order of a block in memory --------------------------------------------------------------------------------------------------
  *
- * NVIDIA: a lane of group g = lane / 4 and place t = lane % 4 holds pairs t and t + 4 of lines g and g + 8. The order of k is free where
- * both operands share it, so these pairs are called 2t and 2t + 1 here and four neighbours stay together. Words stand in the order of the
- * instruction's registers, which have to be neighbours. A block of A has line g, g + 8, then the second pair of both. A block of B has both
- * pairs of line g, then those of line g + 8. AMD: a lane holds all, half or a quarter of the pairs of line lane % 16. Intel: of A whole
- * rows, of B the pairs of the lane's column. */
+ * NVIDIA: a lane of group g = lane / 4 and place t = lane % 4 holds pairs t and t + 4 of lines g and g + 8. The order of k is free if
+ * both operands share it, so these pairs are called 2t and 2t + 1 here, and four neighbours stay together. Words are in the order of the
+ * instruction's registers, which must be neighbours. In a block of A a lane has the first pair of lines g and g + 8, then the second pair
+ * of both. In a block of B it has both pairs of line g, then those of line g + 8. AMD: a lane holds all, half or a quarter of the pairs of
+ * line lane % 16. Intel: a block of A holds whole rows, and a lane holds the pairs of its column of B. */
 
-/* Elements go into a block by eights, two fours of neighbours in k, as they can be stored together: four t is elements 4t to 4t + 3 of a
- * line. The second four of eight `at` (below 32) of a block lies SECOND_LINE lines and SECOND_T fours behind the first one. */
+/* Elements are stored in a block by eights: two groups of four neighbours in k ("fours") that one store can take. Four t is elements 4t to
+ * 4t + 3 of a line. The second four of eight `at` (below 32) of a block lies SECOND_LINE lines and SECOND_T fours behind the first one. */
 #if IS_NVIDIA
 #define SECOND_LINE 8
 #define SECOND_T 0
@@ -201,10 +202,10 @@ static inline uint4 rests_of(uint4 pairs, float4 first, float4 second)
 #define SECOND_LINE 0
 #define SECOND_T 1
 #endif
-#define EIGHTS_IN_K (SECOND_T ? 2 : 4) /* of a line in a block */
+#define EIGHTS_IN_K (SECOND_T ? 2 : 4) /* eights of a line in a block */
 #define EIGHT_LINES (SECOND_T ? 16 : 8)
 
-/* The eight whose first four is t of the line. pairs: first and second pair of the first four, then of the second. */
+/* Stores the eight whose first four is four t of `line`. pairs: both pairs of the first four, then both of the second. */
 #if IS_NVIDIA
 #define PLACE_A *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs.xzyw;
 #define PLACE_B *(__local uint4 *)(block + (line * 4 + t) * 4) = pairs;
@@ -236,7 +237,7 @@ static inline void store_b(__local uint *block, uint line, uint t, uint4 pairs)
     PLACE_B
 }
 
-/* Eight neighbours in k of a line: fours t and t + 1. */
+/* Stores eight neighbours in k of a line of B: fours t and t + 1. */
 static inline void store_b_line(__local uint *block, uint line, uint t, uint4 pairs)
 {
 #if IS_NVIDIA
@@ -248,7 +249,7 @@ static inline void store_b_line(__local uint *block, uint line, uint t, uint4 pa
 #endif
 }
 
-/* Loads of a lane's fragment, by plain vectors or, of Intel's sub-groups, by their block reads. */
+/* Load a lane's fragment by vectors or, on Intel's GPUs, by block reads of sub-groups. */
 #define READ_VECTOR(SPACE) return ((SPACE const fragment *)block)[lane];
 #define READ_TWO_VECTORS(SPACE) \
     return (fragment)(((SPACE const uint4 *)block)[lane % 16], ((SPACE const uint4 *)block)[16 + lane % 16]);

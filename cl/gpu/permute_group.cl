@@ -11,7 +11,7 @@ __kernel __attribute__((reqd_work_group_size(TILE, TILE_ROWS, 1))) void permute_
     __global const IN_T *restrict in, long in_offset, __global OUT_T *restrict out, long out_offset, outer_axes outer, int p_size,
     int q_size, long q_stride, long p_stride)
 {
-    __local float tile[TILE][TILE + 1]; /* odd rows: columns start in different banks */
+    __local float tile[TILE][TILE + 1]; /* the pitch is odd, so that the elements of a column are in different banks */
     const int x = (int)get_local_id(0), y = (int)get_local_id(1);
     const int p_first = (int)get_group_id(0) * TILE, q_first = (int)get_group_id(1) * TILE;
     uint index = (uint)get_group_id(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether several sums over a work-group are right: 3 times those of each group's items, for every item. */
+/* A probe of several sums over a work-group (group_sums.cl): every item returns 3 times the sums over its group. */
 #include "group_sums.cl"
 
 __kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void probe_group_sums(__global const float2 *x,

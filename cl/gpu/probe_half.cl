@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A probe of half precision: rounds numbers, does multiply-adds and converts the result back; x holds three for each of y. */
+/* A probe of half precision: rounds numbers, computes multiply-adds and converts the results back. x holds three numbers for each of y. */
 #include "half_four.cl"
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void probe_half(__global const float4 *x, __global float4 *y)

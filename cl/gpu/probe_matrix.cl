@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each wave multiplies an A [16, 32] by a B [32, 16] on the matrix unit, adding the second half of k to the sums of the first. x: rows of
- * A, then columns of B. y: the results by rows. */
+/* A probe of a matrix unit: each wave multiplies an A [16, 32] by a B [32, 16] and adds the second half of k to the sums of the first. x:
+ * the rows of A, then the columns of B. y: the results by rows. */
 #include "matrix_instruction.cl"
 
 #define K 32

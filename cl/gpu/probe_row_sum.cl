@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A probe of sums over a work-group: 3 times that of each group's items, by two sums in the same local memory, for every item. */
+/* A probe of sums over a work-group (row_sum.cl): every item returns 3 times the sum over its group, from two sums in the same local
+ * memory. */
 #include "row_sum.cl"
 
 ROW_SUM(probed_sum, float2, CLK_LOCAL_MEM_FENCE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions over a row that LANES neighbouring work-items share: a tree in local memory. A work-group of WG items holds WG / LANES rows.
- * Every item of the group must call, whatever its row. */
+/* Reductions over a row that LANES neighbouring work-items share, by a tree in local memory. A work-group of WG items holds WG / LANES
+ * rows. All items of the group must call together, because a reduction has barriers. */
 #ifndef WG
 #error "WG: work-group size"
 #endif
@@ -8,8 +8,9 @@
 #error "LANES: work-items per row, a power of two that divides WG"
 #endif
 
-/* type name(scratch, value): join(a, b) over the row of the calling item, returned to all its lanes. scratch: WG elements, free again
- * afterwards. fence: of the last barrier; with CLK_GLOBAL_MEM_FENCE, what others read before may be overwritten. */
+/* Defines type name(scratch, value), which joins the values of a row by join(a, b) and returns the result to all its lanes. scratch: WG
+ * elements, which may be used again afterwards. fence: flags of the last barrier. With CLK_GLOBAL_MEM_FENCE, global memory that other items
+ * read before may be overwritten afterwards. */
 #define ROW_REDUCTION(name, type, join, fence)                             \
     static inline type name(__local type *scratch, type value)             \
     {                                                                      \

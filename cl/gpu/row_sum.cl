@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over a row by the tree of row_reduce.cl, or by sub-groups where a row is a work-group's and a probe found the device's sub-groups
- * right. Sub-groups need two barriers, the tree log2(LANES) + 2. */
+/* Sums over a row, by the tree of row_reduce.cl or by sub-groups. Sub-groups are used if a whole work-group shares a row and a probe found
+ * the device's sub-groups right. Sub-groups need two barriers, the tree log2(LANES) + 2. */
 #include "row_reduce.cl"
 #include "subgroups.cl"
 
@@ -15,7 +15,7 @@
 #define SUBGROUP_SUM_float(value) sub_group_reduce_add(value)
 #define SUBGROUP_SUM_float2(value) ((float2)(sub_group_reduce_add((value).x), sub_group_reduce_add((value).y)))
 
-/* type name(scratch, value): as ROW_REDUCTION of ROW_PLUS, for float and float2. */
+/* Defines type name(scratch, value), like ROW_REDUCTION with ROW_PLUS; type is float or float2. */
 #define ROW_SUM(name, type, fence)                                         \
     static inline type name(__local type *scratch, type value)             \
     {                                                                      \

@@ -7,7 +7,7 @@
 ROW_REDUCTION(row_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
 ROW_SUM(row_sum, float, CLK_LOCAL_MEM_FENCE)
 
-/* Items beyond the last row look at the last one without touching it, so that barriers stay uniform. */
+/* Items beyond the last row take part in the barriers with no keys: barriers stay uniform. */
 __kernel SUBGROUP_SIZE __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
 {
     __local float scratch[WG];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sub-groups, by the name that the device has for them; Intel's compilers warn of the other name, though they define it too.
- * SUBGROUPS: 0: none; 1: of the size that the compiler chooses; else of this size, which SUBGROUP_SIZE tells the compiler. */
+/* Enables the device's extension of sub-groups. Intel's compilers define both names, but warn of the second one.
+ * SUBGROUPS: 0 uses none, 1 leaves their size to the compiler, a larger number is the size that SUBGROUP_SIZE requests. */
 #if SUBGROUPS
 #if defined(cl_intel_subgroups)
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Top-k on GPUs: a work-group streams its block past the k-th best key so far. What is better queues up in local memory; a full queue is
- * sorted together with the best of before (bitonic network, Batcher 1968), which raises the threshold. */
+/* Top-k on GPUs: a work-group compares the keys of its block with a threshold, the k-th best key so far. Better keys go to a queue in local
+ * memory. A full queue is sorted together with the best keys so far (bitonic network, Batcher 1968), which raises the threshold. */
 #include "top_k.cl"
 
 #if !defined(WG) || !defined(HALF)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory read, written and copied. A work-group passes `passes` times over a part of `part` vectors of its own; what it moved is checked by
- * the host. `skip` vectors lie between two passes: it is 0, which a compiler does not know and so cannot take one pass for another. */
+/* Reads, writes and copies memory, to measure its bandwidth. A work-group passes `passes` times over `part` vectors of its own, and the
+ * host checks the result. Passes begin `skip` vectors apart. skip is 0, but the compiler does not know this and cannot merge passes. */
 #include "vector.cl"
 
 #ifndef WG
 #error "WG: work-items of a group"
 #endif
 
-/* target[item]: sum of all that the item read, in four parts that wait for nothing. vectors and part are multiples of 4 * WG. */
+/* target[item] = sum of all that the item read, in four independent chains. vectors and part are multiples of 4 * WG. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void peak_read(__global const uintv *source, int vectors, int part, int passes, int skip, __global uintv *target)
 {
@@ -25,7 +25,7 @@ void peak_read(__global const uintv *source, int vectors, int part, int passes, 
     target[get_global_id(0)] = (a + b) + (c + d);
 }
 
-/* target[i] = source[0] ^ (i + pass): the last pass stays. */
+/* target[i] = source[0] ^ (i + pass); the last pass overwrites the others. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void peak_write(__global const uintv *source, int vectors, int part, int passes, int skip, __global uintv *target)
 {

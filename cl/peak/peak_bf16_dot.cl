@@ -22,7 +22,7 @@
 #define SECOND(i) DOT(s##i, a2, b2);
 #define SUM(i) sum += s##i;
 
-/* is_instruction[0] = whether the instruction is what runs, rather than the same numbers in float32. */
+/* is_instruction[0] = 1 if peak_bf16_dot runs the instruction, 0 if float32 arithmetic. */
 __kernel void peak_bf16_probe(__global uint *is_instruction)
 {
     is_instruction[0] = IS_INSTRUCTION;

@@ -9,7 +9,7 @@
 #error "IS_BUILT_IN: 1 the function of the extension, 0 plain arithmetic, which some compilers turn into better code"
 #endif
 
-/* Compilers that only check the kernel may lack the built-in function; both forms are plain products then. Before OpenCL C 3.0 drivers
+/* Compilers that only check the kernel may lack the built-in function; then both forms are plain arithmetic. Drivers before OpenCL C 3.0
  * have the function but do not declare it. */
 #if IS_BUILT_IN && (defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed))
 #if !defined(__opencl_c_integer_dot_product_input_4x8bit_packed)

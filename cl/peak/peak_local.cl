@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Local memory read: a group fills TILE vectors once, then each item reads all of them `cycles` times, neighbours side by side. */
+/* Reads local memory, to measure its bandwidth: a group fills TILE vectors once, then each item reads all of them `cycles` times.
+ * Neighbouring items read neighbouring vectors. */
 #include "vector.cl"
 
 #ifndef WG
@@ -8,7 +9,7 @@
 #ifndef TILE
 #error "TILE: vectors in local memory, a power of two, at least 8 and at least WG"
 #endif
-#define BLOCK 8 /* vectors that an item reads one after another, each in an order of its own, so that neighbours never meet */
+#define BLOCK 8 /* vectors read one after another; the order differs by item, so that neighbours never read the same one */
 #define AT(k) block[(lane ^ k)]
 
 /* out[item] = sum of what the item read: cycles times the sum of the tile. step is odd, so TILE / BLOCK of them visit every block once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Multiply-adds from registers: CHAINS independent chains of s = s * x + y with two pairs (x, y) in turn. What comes out follows from what
- * goes in by a formula, so the host can check that every step was done; the factors are arguments, so no compiler can use the formula. */
+/* Multiply-adds from registers: CHAINS independent chains of s = s * x + y with two pairs (x, y) in turn. The host
+ * computes the result by a formula and checks that every step was done. The factors are arguments, so no compiler can use the formula. */
 #pragma OPENCL FP_CONTRACT ON
 #ifndef IS_HALF
 #error "IS_HALF: 1 measures half precision, 0 single precision"
@@ -33,8 +33,8 @@ typedef PASTE(float, WIDTH) floatv;
 #define TO_FLOATV PASTE(convert_float, WIDTH)
 #endif
 
-/* NUMBER makes a kernel that no driver has compiled before. It must be in the code and not change the result: sums are whole numbers where
- * it is used, so that no lane has NUMBER + 0.5. */
+/* NUMBER makes a kernel that no driver has compiled before. It must appear in the code without changing the result: where it is used, sums
+ * are whole numbers, so that no lane equals NUMBER + 0.5. */
 #ifdef NUMBER
 #define MARK(sum) ((sum) + ((sum).x == (float)(NUMBER) + 0.5f ? (floatv)(1.0f) : (floatv)(0.0f)))
 #else

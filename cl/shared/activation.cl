@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation functions on vectors; ACTIVATE is one of them. Definitions: clformer/linear.h. */
+/* Activation functions on vectors (formulas: clformer/activation.h). A kernel calls the one that its macro ACTIVATE names. */
 #include "vector_math.cl"
 
 inline floatv activate_none(floatv x)
@@ -24,7 +24,8 @@ inline floatv activate_gelu_tanh(floatv x)
     return times_sigmoid(x, x * (x * x * 7.13548163e-2f + 1.59576912f), (floatv)(0.0f));
 }
 
-/* 1.702 x in two parts: its rounding, and what the constant lacks as a float. Where |z| is large they are not defined and do not matter. */
+/* 1.702 x in two parts: z is the rounded product, low is what rounding of the product and of the constant lost. low may be NaN where |z| is
+ * huge; there it changes nothing and is replaced by 0. */
 inline floatv activate_gelu_quick(floatv x)
 {
     const floatv z = x * 1.702f;
@@ -42,8 +43,8 @@ inline floatv activate_sigmoid(floatv x)
     return times_sigmoid((floatv)(1.0f), x, (floatv)(0.0f));
 }
 
-/* Near 0 a minimax polynomial of relative error 4.4e-9, beyond |x| = 0.625 sign(x) (1 - 2 e^-2|x| / (1 + e^-2|x|)), which cancels no digits
- * there. */
+/* A minimax polynomial of relative error 4.4e-9 for |x| < 0.625. Beyond it the result is sign(x) (1 - 2 e^-2|x| / (1 + e^-2|x|)), which
+ * cancels no digits there. */
 inline floatv activate_tanh(floatv x)
 {
     const floatv one = (floatv)(1.0f), a = fabs(x), square = x * x;
@@ -64,7 +65,8 @@ inline floatv activate_gelu_10(floatv x)
     return y > 10.0f ? (floatv)(10.0f) : y;
 }
 
-/* tanh(log(1 + e^x)) = (e^2x + 2 e^x) / (e^2x + 2 e^x + 2), for x > 0 divided by e^2x above and below: every term is positive. */
+/* tanh(log(1 + e^x)) = (e^2x + 2 e^x) / (e^2x + 2 e^x + 2), where numerator and denominator are divided by e^2x for x > 0. Every
+ * term is positive. */
 inline floatv activate_mish(floatv x)
 {
     const floatv one = (floatv)(1.0f), e = exp_nonpositive(-fabs(x), (floatv)(0.0f));

@@ -31,8 +31,8 @@ typedef struct attention_layout {
     __global OUT_T *out, __global const uchar *key_mask, __global const int *lengths, __global const float *bias, \
     attention_layout layout, __global const uint *keep, long keep_offset, keep_strides keep_step
 
-/* For group (tile `index`, head): moves q and out to the tile's first query of that head, and k, v and key_mask to its sequence's first
- * key. bias goes to the element of the key at the query's position. */
+/* Begins a work-group (tile `index`, head). q and out move to the tile's first query of that head, and k, v and key_mask to its sequence's
+ * first key. bias moves to the bias of distance 0. */
 #define ATTENTION_BEGIN(index)                                                                                                    \
     const attention_tile tile = tiles[index];                                                                                     \
     const int head = (int)get_group_id(1), key_head = head / layout.heads_per_key_head, window = layout.window;                   \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes infinite results of fused attention again. The online softmax rescales an infinite sum by factors above 0. It stays infinite
- * although a key whose value is infinite ends with a weight of 0, which makes the sum NaN. */
+/* Corrects infinite results of fused attention. The online softmax rescales a sum that is already infinite, and it stays infinite. But if
+ * the weight of the infinite value becomes 0 in the end, the exact result is NaN, as 0 times infinity is. */
 typedef struct usable_keys {
     int first, end;
     __global const uchar *key_mask; /* of the sequence's first key */
     int key_mask_stride;
-    __global const uint *words; /* of the query's block, and its bit there */
+    __global const uint *words; /* mask bits of the query's block (attention_keep_bits.cl); bit: the query's bit in each word */
     int bit;
 #if HAS_BIAS
-    __global const float *bias; /* by distance, of the key at the query's place */
+    __global const float *bias; /* bias of distance 0 */
     int place, reach;
 #endif
 } usable_keys;
@@ -38,7 +38,8 @@ inline float score_of(const usable_keys *usable, float scale, __global const IN_
     return score;
 }
 
-/* q, k: the query and the first key; v: the column of the first value. */
+/* Returns NaN if `value` is infinite and a usable key with an infinite value has weight 0; otherwise returns `value`. q: the query; k: the
+ * first key; v: the result's column of the first key's value. */
 inline float settle_infinity(float value, float maximum, float scale, __global const IN_T *q, __global const IN_T *k, int k_stride,
                              __global const IN_T *v, int v_stride, const usable_keys *usable)
 {
@@ -49,7 +50,7 @@ inline float settle_infinity(float value, float maximum, float scale, __global c
     return value;
 }
 
-/* The whole sum once more, over usable keys alone; maximum: of their scores. */
+/* Computes a result again from its usable keys alone; maximum: the largest of their scores. */
 inline float result_of_usable(float maximum, float scale, __global const IN_T *q, __global const IN_T *k, int k_stride,
                               __global const IN_T *v, int v_stride, const usable_keys *usable)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks of attention as bits (host/op/attention_keep.h packs them): bit i of word (t, j) says whether query 32 t + i may use key j. */
+/* Masks of attention as bits, which attention_keep.cl packs: bit i of word (t, j) says whether query 32 t + i may use key j. */
 #define KEEP_QUERIES 32
 
-/* Strides of the words: by sequence, by head, and by block of 32 queries (0: all queries have the same). */
+/* Strides of the words, by sequence, by head and by block of 32 queries. Stride 0: all of them share their words. */
 typedef struct keep_strides {
     long batch, head, block;
-    int heads, unused; /* of a sequence, as the words count them; some drivers count a struct without the padding at its end */
+    int heads, unused; /* heads of a sequence in the words; `unused` fills the struct, since some drivers leave out padding at its end */
 } keep_strides;
 
 /* Words of the keys of the block that holds query `query`; the bit of that query is query % KEEP_QUERIES. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tile list and the policies for rows without a usable key. All attention kernels share them. The host writes both (kernel/attention.h,
- * clf_empty_rows). */
+/* Tiles of queries and the policies for rows without a usable key, for the fused attention kernels. The host declares the same
+ * (clf_attention_tile in kernel/attention.h, clf_empty_rows). */
 typedef struct attention_tile {
     int q_row;    /* first query, as a row of the packed queries */
     int q_count;  /* queries in the tile */

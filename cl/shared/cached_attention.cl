@@ -4,8 +4,8 @@
  *
  * row(n,j) is rows[n,j], a table of cache rows, which a beam reorders instead of the cache; count(n) is counts[n]. Softmax is online over
  * blocks of keys: running maximum, sum and mixed values are rescaled by each block. cached_attention_vector: one work-item takes all heads
- * of a query, or those that share keys where queries are few, WIDTH keys in a block.
- * cached_attention_group: WG work-items share a query, a head and a part of the keys, WG keys in a block. */
+ * of a query or, if queries are few, the heads that share keys; a block has WIDTH keys.
+ * cached_attention_group: WG work-items share a query, a head and a part of the keys; a block has WG keys. */
 #include "types.cl"
 #include "softmax_exp.cl"
 
@@ -20,7 +20,7 @@
 #error "KV_T, LOAD_KV: type of keys and values; IS_Q8: they are q8_0 rows of bytes"
 #endif
 
-/* KV_AT: element c of a head's row, which begins `at` elements behind p. */
+/* KV_AT: element c of a head's row that begins at p + at (in elements of KV_T). */
 #if IS_Q8
 #include "cache_q8.cl"
 #define ROW CACHE_ROW_Q8(HEAD)
@@ -53,8 +53,7 @@ typedef struct cached_layout {
     long bias_offset, bias_stride, bias_reach;
 } cached_layout;
 
-/* Bias of the score of key j for a query that is the last of its keys, at place `last`: bias[h, reach + j - last], the first
- * beyond the reach too. */
+/* Adds bias[h, max(reach + j - last, 0)] to the score of key j. The query is at position `last`, that of its last key. */
 #if HAS_BIAS
 #define BIASED(score, at, bias, h, j, last)                                                                                 \
     ((score) + (bias)[(at)->bias_offset + (h) * (at)->bias_stride + max((at)->bias_reach + (long)((j) - (last)), (long)0)])

@@ -11,8 +11,8 @@
 #error "IS_SPLIT: 1 = some table comes in blocks of rows"
 #endif
 
-/* A table, or a block of its rows, by value from the host. It has offset and stride in elements, the number of the block's rows and the
- * index of the first, the number of all rows of the table, and the same for its ids. */
+/* A table or a block of its rows, by value from the host. Offsets and strides are in elements. rows: rows of the block; first: index of the
+ * first of them in the table; total: rows of the whole table. */
 typedef struct table_layout {
     long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;
@@ -24,7 +24,7 @@ typedef struct table_rows {
     __global const TABLE2_T *row2;
 } table_rows;
 
-/* The row of a table that token t takes, counted from the block's first. */
+/* The row that token t takes from a table, counted from the block's first row. */
 static inline long row_of(const table_layout *table, __global const int *ids, int has_ids, long t)
 {
     const long id = has_ids ? ids[table->ids_offset + t * table->ids_stride] : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by all GEMM kernels: batch offsets, the parameters that describe the result, and its epilogue
  * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATE (activate_x); HAS_BIAS, HAS_RESIDUAL,
- * HAS_BLOCKS (columns of c in blocks), HAS_BATCH: options of the program, or questions that the kernel asks (result_parts.cl). */
+ * HAS_BLOCKS (columns of c in blocks), HAS_BATCH: constants of the program, or tests at run time (result_parts.cl). */
 #include "types.cl"
 #include "activation.cl"
 #include "gemm_batch.cl"
@@ -18,7 +18,7 @@
         __global const float *restrict bias, long bias_offset, __global const R_T *restrict residual, long r_offset, long r_row_stride, \
         long r_column_stride, float alpha, uint4 batch_size, long4 c_batch_stride, long4 r_batch_stride
 
-/* The same for a function that is given them all. */
+/* The same as arguments of a function with RESULT_PARAMETERS. */
 #define RESULT_ARGUMENTS                                                                                                                  \
     c, c_offset, c_row_stride, c_column_stride, column_block, block_stride, bias, bias_offset, residual, r_offset, r_row_stride,          \
         r_column_stride, alpha, batch_size, c_batch_stride, r_batch_stride

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of products whose batches lie side by side. The batches along one dimension are called lanes; the others are outer batches. */
+/* Operands of products whose batches lie side by side in memory (gemm_interleaved.cl, gemm_staged.cl). The batches along one dimension are
+ * called lanes; the others are outer batches. */
 #include "gemm_batch.cl"
 
 /* An operand, in elements; all members but the first two are strides. All are longs, so that drivers agree on the size of the struct. */
 typedef struct lane_operand {
-    long offset, end; /* of the first element; end of the memory */
+    long offset, end; /* offset of the first element; end of the memory */
     long row, column;
-    long lane, block; /* from a batch to the next; from a vector of batches to the next */
-    long fold;        /* from one half of a vector to the other if two rows share it */
+    long lane, block; /* between batches; between vectors of batches */
+    long fold;        /* between the halves of a vector that two rows share */
     long outer[4];
 } lane_operand;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel whose work-groups know nothing of each other can be a part of a launch graph of work-groups (cl/gpu/group_graph.cl). There it is
- * an ordinary function, and its caller says which group it is and gives it local memory. The kernel's parameters begin with
- * GROUP_PARAMETERS, which is nothing where the kernel is launched by itself, its local memory is LOCAL_ARRAYs, and its groups have WG items
- * in dimension 0. Included last, behind what uses the words below otherwise.
+/* Lets a kernel whose work-groups are independent be a part of a launch graph of work-groups (cl/gpu/group_graph.cl). In a graph the kernel
+ * is an ordinary function, and its caller passes the group's index and its local memory. The kernel's parameters begin with
+ * GROUP_PARAMETERS, which is empty if the kernel is launched by itself. Its local arrays are declared by LOCAL_ARRAY, and its groups have
+ * WG items in dimension 0. Include this file last: it redefines names such as get_group_id, which other files use in their usual meaning.
  *
- * LOCAL_ARRAY(type, name, count, begin), or LOCAL_ALIGNED_ARRAY for one that is read by vectors of 16 bytes: begin: in bytes, a multiple of
- * 16, where it lies in a graph's local memory. By itself a kernel has arrays of its own, no more of them aligned than need be: llvmpipe
- * compiles one struct of them seven times as long, and aligned ones three times. */
+ * LOCAL_ARRAY(type, name, count, begin) declares a local array; LOCAL_ALIGNED_ARRAY declares one that is read by vectors of 16 bytes. begin
+ * is its offset in a graph's local memory, in bytes, a multiple of 16. A kernel launched by itself has separate arrays, aligned only where
+ * needed: llvmpipe compiles one struct of them seven times as long, and aligned arrays three times as long. */
 #ifdef GRAPH_PART
 #define GROUP_PARAMETERS \
     const uint group_x, const uint group_y, const uint group_z, __local uint4 *const space,

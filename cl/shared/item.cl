@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel whose work-items know nothing of each other can be a part of a launch graph (cl/cpu/launch_graph.cl, cl/gpu/group_graph.cl):
- * there it is an ordinary function, and its caller says which item it is. Such a kernel's parameters begin with ITEM_PARAMETERS, which is
- * nothing where the kernel is launched by itself. Included last, behind what uses the words below otherwise. */
+/* Lets a kernel whose work-items are independent be a part of a launch graph (cl/cpu/launch_graph.cl, cl/gpu/group_graph.cl). In a graph
+ * the kernel is an ordinary function, and its caller passes the item's index. The kernel's parameters begin with ITEM_PARAMETERS, which is
+ * empty if the kernel is launched by itself. Include this file last: it redefines names such as get_global_id. */
 #ifdef GRAPH_PART
 #define ITEM_PARAMETERS const uint item_x, const uint item_y, const uint item_z,
 #define __kernel static

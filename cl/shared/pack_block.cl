@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One work-item of a packing kernel moves a block of BLOCK_ROWS x BLOCK_K elements: a large one on CPU devices, 1 x 1 where work-items are
- * many. EACH_ELEMENT goes through it in the order of the source's memory. */
+/* The block of BLOCK_ROWS x BLOCK_K elements that one work-item of a packing kernel moves: large on CPU devices, 1 x 1 where work-items are
+ * many. EACH_ELEMENT visits its elements in the order of the source's memory. */
 #if !defined(BLOCK_ROWS) || !defined(BLOCK_K) || !defined(IS_K_INNER)
 #error "BLOCK_ROWS, BLOCK_K: elements of a work-item; IS_K_INNER (the source is contiguous in k): 0 or 1"
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The axes of a permutation but the two that are contiguous in its input and in its output. */
+/* The outer axes of a permutation, for its kernels: all axes but the two that are contiguous in the input and in the output. */
 #ifndef OUTER_RANK
 #error "OUTER_RANK: number of the other axes; IN_T, LOAD_IN, OUT_T, STORE_OUT: storage types"
 #endif
 
-/* Sizes of the outer axes, then their strides in `in`, then in `out`. */
+/* Sizes of the outer axes, then their strides in `in`, then in `out`. FIND_OUTER moves `in` and `out` to outer index `index`. */
 typedef struct {
     long value[OUTER_RANK > 0 ? 3 * OUTER_RANK : 1];
 } outer_axes;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Row normalisation: layer norm, RMS norm and L2 normalisation of s = x + residual, which differ in the mean and in the scale alone.
  *
- * Layer norm needs a mean and a variance that hold when the mean is a million times the deviation. So the sums run over c = s - shift,
- * where the shift is near the mean (that of the row's head; exactly the value of a constant row). Then mean = shift + d with d = mean(c),
- * and the variance is mean(c^2) - d^2: as good as sums about the mean itself while d^2 is small against mean(c^2). Where it is not, the
- * sums are taken again about shift + d, and at last about the pair (shift + d, d') (Chan, Golub & LeVeque 1983, corrected two-pass and
- * shifted forms).
+ * Layer norm needs an accurate mean and variance even if the mean is a million times the deviation. So the sums run over c = s - shift,
+ * where the shift is near the mean (and equal to the elements of a constant row). Then mean = shift + d with d = mean(c), and the variance
+ * is mean(c^2) - d^2. This is as accurate as sums about the mean itself while d^2 is small against mean(c^2). Otherwise the sums are taken
+ * again about shift + d, and finally about the pair (shift + d, d') (Chan, Golub & LeVeque 1983, corrected two-pass and shifted forms). The
+ * CPU kernel takes a further pass only if a row needs it, the GPU kernel takes all three.
  *
  * Operands X, RESIDUAL, GAMMA, BETA, Y (an absent one is passed as X and not read); ROW_AXES and COLUMN_AXES merged axes; IS_UNIT: columns
  * adjacent in every operand. The kernels are in row_norm_vector.cl and row_norm_group.cl. */
@@ -55,8 +55,8 @@ static inline float element(const row *r, int i)
     return s;
 }
 
-/* How a row is normalised: (s - shift) * scale - offset, where offset = d * scale is the rest of the mean. All 0 but the scale without a
- * mean. */
+/* How a row is normalised: (s - shift) * scale - offset, where offset = d * scale is the rest of the mean. If no mean is subtracted, shift
+ * and offset are 0. */
 typedef struct affine {
     float shift, scale, offset;
 } affine;
@@ -79,8 +79,8 @@ static inline float finished(const row *r, int i, const affine *a)
     return value;
 }
 
-/* 1 / sqrt(mean square + eps) or 1 / max(norm, eps). A variance of exactly 0 without eps gives 0, so that the row becomes beta, and so
- * does a norm of 0, so that the row stays 0. */
+/* 1 / sqrt(mean square + eps), or with IS_L2 1 / max(norm, eps). With eps = 0 a variance of exactly 0 gives 0, so that the row becomes
+ * beta, and a norm of 0 gives 0, so that the row stays 0. */
 static inline float row_scale(float square_sum, float inverse_n, float eps)
 {
 #if IS_L2

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of selection: a score and its index as one integer, larger = better. The upper word orders the float's bits (NaN lowest, both zeros
- * equal), the lower word prefers small indices. Integers alone decide, so every device gives the same answer. Key 0 is "nothing". */
+/* Keys for top-k and search: a score and its index as one integer, larger = better. The upper word orders the float's bits (NaN lowest,
+ * both zeros equal), the lower word prefers small indices. Integers alone decide, so every device gives the same answer. Key 0 is
+ * "nothing". */
 
 /* Bits of a float such that unsigned comparison orders the numbers; 0 for NaN. */
 static inline uint order_of(float score)

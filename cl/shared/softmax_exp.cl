@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* e^x for x <= 0, as softmax needs it. The relative error is below 2.1e-7 for x > -20 and 3.9e-7 down to -87. The result is 1 at 0 and
- * exactly 0 for -inf and below about -87.7; NaN stays NaN. About half the price of the built-in functions of CPU implementations, and the
- * same on every device. e^x = 2^n e^f, n = round(x / ln 2), |f| <= ln(2)/2, e^f by a minimax polynomial of degree 5. Its error, 9.2e-8, is
- * that of two roundings, and each degree more costs a tenth of the whole softmax. ln 2 in one part: its rounding matters only for weights
- * too small to matter. */
+ * exactly 0 for -inf and below about -87.7; NaN stays NaN. It costs about half as much as the built-in functions of CPU implementations,
+ * and gives the same result on every device. e^x = 2^n e^f, n = round(x / ln 2), |f| <= ln(2)/2, e^f by a minimax polynomial of degree 5.
+ * Its error, 9.2e-8, is that of two roundings; one more degree would cost a tenth of the whole softmax. ln 2 is one float: its rounding
+ * error matters only for weights that are too small to matter. */
 #pragma OPENCL FP_CONTRACT ON
 
 typedef struct softmax_exp_numbers {
@@ -16,8 +16,8 @@ typedef struct softmax_exp_numbers {
     {-88.0f,         12583039.0f,    1.44269504f,    -0.693147181f,  8.29027221e-3f,              \
      4.18981612e-2f, 1.66676387e-1f, 4.99991477e-1f, 9.99999702e-1f, 1.0f}
 
-/* The numbers as a compiler does not know them, so that they stay in registers. A compiler reads constants again wherever a loop needs a
- * register. AMD's Zen 4 pays an arithmetic operation for each constant that it spreads over a vector, in all a sixth of softmax. */
+/* The numbers, hidden from the compiler so that they stay in registers: it would load known constants again in every loop that is short of
+ * registers. On AMD's Zen 4 each broadcast of a constant costs an arithmetic operation, in all a sixth of softmax. */
 inline softmax_exp_numbers softmax_exp_unknown_numbers(void)
 {
     const volatile float v[] = SOFTMAX_EXP_NUMBERS;
@@ -25,7 +25,7 @@ inline softmax_exp_numbers softmax_exp_unknown_numbers(void)
     return numbers;
 }
 
-/* NAME(x), and NAME_of(x, numbers) for loops that hold them. A NaN passes the comparison, the polynomial and the product. */
+/* Defines NAME(x), and NAME_of(x, numbers) for loops that keep the numbers in registers. A NaN in x gives NaN. */
 #define DEFINE_SOFTMAX_EXP(NAME, FLOAT, INT, AS_INT, AS_FLOAT)                           \
     inline FLOAT NAME##_of(FLOAT x, const softmax_exp_numbers *c)                       \
     {                                                                                   \

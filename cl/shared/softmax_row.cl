@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the softmax kernels: finding a row and its masks, reading a score, and the weights of rows without a usable key.
+/* Shared by the softmax kernels: finds a row and its masks, reads a score, and defines the weights of rows without a usable key.
  * Lengths and causality keep a prefix of the keys, so they shorten the row; the other masks replace a score by -inf. */
 #include "types.cl"
 #include "axes.cl"
@@ -24,7 +24,7 @@
 #define EMPTY_ROWS_NAN 1
 #define EMPTY_ROWS_UNIFORM 2
 
-/* Strides over the row axes; query is no operand: its "offset" is the row's index on the query axis. */
+/* Sizes of the row axes and each operand's strides. `query` is not an operand: its offset is the row's index on the query axis. */
 typedef struct row_axes {
     long dim[ROW_AXES];
     long x[ROW_AXES], y[ROW_AXES], mask[ROW_AXES], padding[ROW_AXES], attention[ROW_AXES], bias[ROW_AXES], lengths[ROW_AXES],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Candidates of top-k selection, as keys (score_key.cl).
  *
- * One round: the row of `count` candidates (scores if IS_FIRST, keys of the round before otherwise) is cut into blocks of block_size. Each
- * block leaves its k best keys in falling order, or, if IS_LAST, their scores and indices. */
+ * A round cuts each row of `count` candidates into blocks of block_size. Candidates are scores if IS_FIRST, otherwise keys of the round
+ * before. Each block writes its k best keys in falling order or, if IS_LAST, their scores and indices. */
 #include "score_key.cl"
 #include "vector.cl"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transposition of WIDTH vectors of WIDTH lanes. Where vectors are the processor's own, in registers: squares of 4 x 4, whose shuffles stay
- * inside the quarters that processors shuffle cheapest, then the quarters as a whole. Elsewhere through memory. */
+/* Transposes WIDTH vectors of WIDTH lanes. Compilers for x86-64 and AArch64 get shuffles in registers: first squares of 4 x 4, whose
+ * shuffles stay inside four lanes and are the cheapest, then whole groups of four lanes. Other compilers go through memory. */
 #include "vector.cl"
 
 #if WIDTH == 16
@@ -18,7 +18,7 @@
 #error "WIDTH: 4, 8 or 16"
 #endif
 
-/* Compilers for the processor itself. Vectors put together from elements they would take apart again. */
+/* Clang for a processor it knows. It would split vectors that are written element by element. */
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define HAS_SHUFFLES 1
 #else

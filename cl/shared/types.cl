@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Storage types and their float conversions: tensors are stored as f32, f16 or bf16 and always computed in f32.
- * LOAD_x / STORE_x (pointer, element index) need no extension: halves go through vload_half, bf16 is the upper half of a float. */
+ * load_x and store_x (pointer, element index) need no extension: halves go through vload_half, bf16 is the upper half of a float. */
 #pragma OPENCL FP_CONTRACT ON
 
 #define PASTE_(a, b) a##b

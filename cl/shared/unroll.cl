@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops over the rows and vectors of a register tile, unrolled as text: named elements become registers, and nothing counts towards a
- * device's limit on iterations. ROWS: 1 to 16; VECTORS: 1 to 4. PASTE comes from types.cl. */
+/* Loops over the rows and vectors of a register tile, unrolled by the preprocessor. So elements become registers, and these loops do not
+ * count towards a device's limit on loop iterations. ROWS: 1 to 16; VECTORS: 1 to 4. PASTE comes from types.cl. */
 #define ROWS_1(F) F(0)
 #define ROWS_2(F) ROWS_1(F) F(1)
 #define ROWS_3(F) ROWS_2(F) F(2)

@@ -42,15 +42,15 @@ typedef PASTE(char, WIDTH) charv;
 #define TO_USHORTV PASTE(convert_ushort, WIDTH)
 #endif
 
-/* vector_LOAD_x / vector_STORE_x: WIDTH elements from p on, no alignment beyond the element's own. PASTE(vector_, LOAD_IN)(p) picks one. */
+/* vector_load_x and vector_store_x: WIDTH elements from p on, aligned as an element. PASTE(vector_, LOAD_IN)(p) picks one by its type. */
 static inline floatv vector_load_bf16(__global const ushort *p)
 {
     return AS_FLOATV(TO_UINTV(VECTOR_LOAD(p)) << 16);
 }
 
-/* Compilers for the processor itself get one unaligned access; some of them build vload16 and vstore16 from parts, and then take arithmetic
- * between two loads apart as well. PoCL takes the memory of vload_half16 and vstore_half16 for aligned to the vector: it is a variable,
- * which is. */
+/* Clang for x86-64 and AArch64 gets one unaligned access: some versions build vload16 and vstore16 from parts and then split the arithmetic
+ * between two loads as well. PoCL assumes that the memory of vload_half16 and vstore_half16 is aligned to the vector, so these work on a
+ * variable. */
 #if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 typedef floatv floatv_unaligned __attribute__((aligned(4)));
 typedef ushortv ushortv_unaligned __attribute__((aligned(2)));

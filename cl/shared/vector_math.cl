@@ -3,8 +3,9 @@
  * devices. */
 #include "vector.cl"
 
-/* e^(x + low) for x <= 0, |low| a rounding error of x: relative error below 1.5 units in the last place; 0 where the result would be below
- * 2^-126. NaN in x gives NaN. Reduction by ln 2 in two parts (Cody & Waite 1980), then a minimax polynomial on [-ln 2 / 2, ln 2 / 2]. */
+/* e^(x + low) for x <= 0, where |low| is a rounding error of x. The relative error is below 1.5 units in the last place. Results below
+ * 2^-126 become 0. NaN in x gives NaN. Reduction by ln 2 in two parts (Cody & Waite 1980), then a minimax polynomial on [-ln 2 / 2, ln 2 /
+ * 2]. */
 inline floatv exp_nonpositive(floatv x, floatv low)
 {
     const floatv clamped = x < -88.0f ? (floatv)(-88.0f) : x;
@@ -22,7 +23,7 @@ inline floatv exp_nonpositive(floatv x, floatv low)
     return p * AS_FLOATV((n + 127) << 23);
 }
 
-/* x / (1 + e^-z): z in two parts. Works with e^-|z| only, so nothing overflows. */
+/* x / (1 + e^-(z + low)). It computes e^-|z| only, so nothing overflows. */
 inline floatv times_sigmoid(floatv x, floatv z, floatv low)
 {
     const floatv one = (floatv)(1.0f);
@@ -31,8 +32,9 @@ inline floatv times_sigmoid(floatv x, floatv z, floatv low)
     return x * (numerator / (one + e));
 }
 
-/* x Phi(x), Phi the normal distribution function. For a = |x|, Phi(-a) = e^(-a^2/2) R(a) with R(a) = e^(a^2/2) erfc(a / sqrt 2) / 2, here a
- * rational minimax approximation on [0, 14.5] of relative error 6e-9. Phi(a) = 1 - Phi(-a). No cancellation for x < 0. */
+/* x Phi(x), where Phi is the normal distribution function. For a = |x|, Phi(-a) = e^(-a^2/2) R(a), and Phi(a) = 1 - Phi(-a).
+ * R(a) = e^(a^2/2) erfc(a / sqrt 2) / 2 is approximated by p / q, rational minimax on [0, 14.5] with relative error 6e-9. Nothing cancels
+ * for x < 0. */
 inline floatv times_normal_cdf(floatv x)
 {
     const floatv a = fabs(x) > 14.0f ? (floatv)(14.0f) : fabs(x);

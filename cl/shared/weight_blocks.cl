@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of quantised weights as files store them (base/weight_type.h): weight e of a block is d s(e) q(e) - m t(e), s and t 1 where blocks
- * have no groups. Blocks begin at even addresses. BLOCKS is the type's number in GGUF files. */
+/* Blocks of quantised weights as files store them (base/weight_type.h). Weight e of a block is d s(e) q(e) - m t(e); types without groups
+ * have s = 1 and t = -1, types without a minimum have no m. Blocks begin at even addresses. BLOCKS is the type's number in GGUF files. */
 #define BLOCKS_Q4_0 2
 #define BLOCKS_Q4_1 3
 #define BLOCKS_Q5_0 6
@@ -52,13 +52,13 @@ inline float block_half(__global const uchar *block, int at)
     return vload_half(0, (__global const half *)(block + at));
 }
 
-/* The stored integer of weight e, ZERO not yet taken from it. */
+/* The stored integer of weight e, before ZERO is subtracted. */
 inline int block_integer(__global const uchar *block, uint e)
 {
 #if BLOCKS == BLOCKS_Q8_0
     return as_char(block[2 + e]);
 #elif BLOCKS == BLOCKS_Q6_K
-    const uint part = e >> 7, p = (e >> 5) & 3, i = e & 31; /* halves of 128, quarters of these, places in a quarter */
+    const uint part = e >> 7, p = (e >> 5) & 3, i = e & 31; /* half of 128 weights, quarter of that half, index in the quarter */
     const uint byte = block[64 * part + 32 * (p & 1) + i], high = block[128 + 32 * part + i];
     return (int)((p < 2 ? byte & 15 : byte >> 4) | (high >> (2 * p) & 3) << 4);
 #elif HAS_GROUPS
@@ -85,7 +85,7 @@ inline uint4 byte_pairs(__global const uchar *p)
     return convert_uint4(vload4(0, (__global const ushort *)p));
 }
 
-/* The bytes of weights e to e + 7 as they are stored, and of what scales them; e is a multiple of eight. Members that a type of blocks does
+/* The stored bytes of weights e to e + 7 and of their scales; e is a multiple of eight. Members that a type of blocks does
  * not use are not set. */
 typedef struct stored_eight {
     uint4 pairs, high;     /* two bytes in each number */
@@ -98,7 +98,8 @@ inline uint4 byte_pairs_at(__global const uchar *p, bool is_aligned)
     return is_aligned ? convert_uint4(as_ushort4(*(__global const uint2 *)p)) : byte_pairs(p);
 }
 
-/* The bytes of the integers alone. is_aligned: blocks, and the parts of them that are read here, begin at multiples of eight bytes. */
+/* Loads the bytes of the integers alone. is_aligned: blocks, and the parts of them that are read here, begin at multiples of eight
+ * bytes. */
 inline stored_eight load_integers(__global const uchar *block, uint e, bool is_aligned)
 {
     stored_eight s;
@@ -122,7 +123,7 @@ inline stored_eight load_integers(__global const uchar *block, uint e, bool is_a
     return s;
 }
 
-/* The stored integers of weights e, e + 2, e + 4, e + 6, and of those behind them. */
+/* The stored integers of weights e + 2 i (even) and e + 2 i + 1 (odd), i < 4. */
 inline void integers_of(stored_eight s, uint e, int4 *even, int4 *odd)
 {
 #if BLOCKS == BLOCKS_Q8_0
@@ -158,7 +159,7 @@ inline void integers_of(stored_eight s, uint e, int4 *even, int4 *odd)
 #endif
 }
 
-/* The bytes that scale weight e. */
+/* Loads the bytes that hold the scale and the offset of weight e. */
 inline void load_scale(__global const uchar *block, uint e, stored_eight *s)
 {
 #if BLOCKS == BLOCKS_Q6_K
@@ -172,7 +173,7 @@ inline void load_scale(__global const uchar *block, uint e, stored_eight *s)
 #endif
 }
 
-/* s of weight e, and t. */
+/* s of weight e, and (offset_of) t. */
 inline int scale_of(const stored_eight *s, uint e)
 {
 #if BLOCKS == BLOCKS_Q6_K
@@ -207,7 +208,7 @@ inline int block_offset(__global const uchar *block, uint e)
     return offset_of(&s, e);
 }
 
-/* d s(e), and m t(e). */
+/* d s(e), and (block_minimum) m t(e). */
 inline float block_factor(__global const uchar *block, uint e)
 {
     return block_half(block, SCALE_AT) * (float)block_scale(block, e);
@@ -218,7 +219,7 @@ inline float block_minimum(__global const uchar *block, uint e)
     return HAS_MINIMUM ? block_half(block, 2) * (float)block_offset(block, e) : 0.0f;
 }
 
-/* Weight e, of the factor and minimum that its neighbours in an aligned group of 16 have, too. */
+/* Weight e from its factor and minimum, which an aligned group of 16 weights shares. */
 inline float block_weight(__global const uchar *block, uint e, float factor, float minimum)
 {
     const float weight = factor * (float)(block_integer(block, e) - ZERO);
@@ -233,12 +234,13 @@ inline float row_weight(__global const uchar *row, uint c)
     return block_weight(block, e, block_factor(block, e), block_minimum(block, e));
 }
 
-/* Weights c, c + 2, c + 4, c + 6 of a row of blocks, and those behind them; c is a multiple of eight. */
+/* Weights c + 2 i (even) and c + 2 i + 1 (odd) of a row of blocks, i < 4; c is a multiple of eight. */
 typedef struct eight_weights {
     float4 even, odd;
 } eight_weights;
 
-/* Their bytes, and what these stand for: between the two a kernel can do something else while the bytes are under way. */
+/* Loads the bytes of eight weights; weights_of_eight makes floats of them. A kernel does other work between the two, while the bytes are
+ * under way. */
 inline stored_eight load_eight(__global const uchar *row, uint c, bool is_aligned)
 {
     __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;

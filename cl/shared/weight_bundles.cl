@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A bundle is the units
- * of 16 rows one after another. A unit is the blocks of 16 rows at one place:
- *   16 halves d, and 16 halves m where the type has them
+/* The layout of bundles: 16 quantised rows of a weight, interleaved so that a vector holds one column of 16 rows. A bundle is a sequence of
+ * units. A unit holds the blocks of the 16 rows that have the same index:
+ *   16 halves d, and 16 halves m in types that have them
  *   then for each group of 32 columns
- *     16 (Q6_K: 2 x 16) bytes s and 16 bytes t, in types with groups
- *     16 words of fifth bits (bit j is column j), in types that have them
+ *     in types with groups: 16 bytes s and 16 bytes t (Q6_K: 2 x 16 bytes s)
+ *     in types with fifth bits: 16 words of them (bit j is column j)
  *     the integers: quads of 16 words, a word for each row
- * Byte b of quad i has column j = 4 i + b in its low nibble and column j + 16 in its high one, in four quads. In types of 8 bits, and in
- * Q6_K, whose integers take a byte here, the byte is column j, and there are eight quads. Columns of a product's result are rows of the
- * weight. */
+ * In types of nibbles a group has four quads. Byte b of quad i holds column j = 4 i + b in its low nibble and column j + 16 in its high
+ * one. In types of 8 bits, and in Q6_K, whose integers take a byte here, the byte is column j, and there are eight quads. Columns of a
+ * product's result are rows of the weight. */
 #include "weight_blocks.cl"
 
 #define BUNDLE 16

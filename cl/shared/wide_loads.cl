@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Neighbours of a stored row as floats, by as few loads as there can be: FOUR takes four; WIDE_BITS takes sixteen bytes, in which WIDE_x
- * elements lie. How a row may be read says its READS:
+/* Loads neighbours of a stored row with as few instructions as possible: FOUR loads four elements as floats, WIDE_BITS loads sixteen bytes,
+ * which hold WIDE_x elements. READS says how a row may be read:
  *   ELEMENTS         one by one: any stride, any start
  *   VECTORS          neighbours, which begin at a multiple of four bytes
  *   ALIGNED_VECTORS  neighbours, which begin at a multiple of four elements (of FOUR) or of sixteen bytes (of WIDE_BITS) */
@@ -10,7 +10,7 @@
 #define VECTORS 1
 #define ALIGNED_VECTORS 2
 
-/* Four floats of so many bits. */
+/* Four floats from the bits of four stored elements. */
 inline float4 four_of_f16(uint2 bits)
 {
     const ushort4 halves = as_ushort4(bits);
@@ -29,13 +29,13 @@ inline float4 four_aligned_load_f32(__global const float *p) { return *(__global
 inline float4 four_aligned_load_f16(__global const half *p) { return four_of_f16(*(__global const uint2 *)p); }
 inline float4 four_aligned_load_bf16(__global const ushort *p) { return four_of_bf16(*(__global const uint2 *)p); }
 
-/* load: the LOAD_x function of the storage type. Two functions, between which the preprocessor's constants choose: in one, compilers join
- * both loads as the one that is not aligned. */
+/* load: the LOAD_x function of the storage type. The two kinds of load are functions of their own: in one function, compilers would merge
+ * them into the unaligned load. */
 #define FOUR(load, p, reads) ((reads) == ALIGNED_VECTORS ? PASTE(four_aligned_, load)(p) : PASTE(four_, load)(p))
 #define WIDE_BITS(p, reads) \
     ((reads) == ALIGNED_VECTORS ? *(__global const uint4 *)(p) : vload4(0, (__global const uint *)(p)))
 
-/* Elements of sixteen bytes, and the first and the second four of them. */
+/* Number of elements in sixteen bytes, and the first and second four of them as floats. */
 #define WIDE_load_f32 4
 #define WIDE_load_f16 8
 #define WIDE_load_bf16 8
