@@ -14,7 +14,7 @@
 clf_status clfi_machine_host(const char *root, json_t **out);
 
 /* {"version", "commit", "clblast"}. commit: the one that was built, with "-dirty" if tracked files differed from it, "unknown" outside a
- * repository. clblast: the version that is loaded, or the version at build time if the file name of the library does not tell. *out: the
+ * repository. clblast: the version in the file name of the loaded library, else the version at build time, else "unknown". *out: the
  * caller releases it. OUT_OF_MEMORY. */
 clf_status clfi_machine_library(json_t **out);
 

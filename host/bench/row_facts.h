@@ -12,8 +12,8 @@
 #include "base/status.h"
 
 /* X(member, group, kind, unknown, better, title). member: the key in the file, inside the object `group` ("": in the row itself).
- * unknown: how a file encodes an unknown value. better: the direction in which a value is better. title: of the column in the report's
- * table of resources; "": none. */
+ * unknown: how a file encodes an unknown value. better: whether a larger or a smaller value is better. title: of the column in the
+ * report's table of resources; "": none. */
 #define CLFI_ROW_FACTS(X)                                             \
     X(max_error, "", NUMBER, NULL, LESS, "")                          \
     X(error_bound, "", NUMBER, NULL, NEITHER, "")                     \

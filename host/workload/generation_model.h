@@ -14,7 +14,7 @@ typedef struct clfi_generation_model {
     const char *path;                /* borrowed; workloads copy it. NULL: random weights */
     clfi_random_decoder_shape shape; /* of the random weights */
     char name[CLFI_BENCH_MODEL_NAME];
-    json_t *identity; /* owned: {"name", ...}, what two results must share to be of the same model */
+    json_t *identity; /* owned: {"name", ...}; equal objects mean the same model */
     int64_t vocabulary, max_positions;
     int64_t source_vocabulary; /* of an encoder-decoder; 0: a decoder alone */
     clfi_decoder_cost cost;
@@ -50,7 +50,7 @@ typedef struct clfi_generation_network {
     clf_model *model;     /* NULL: random weights */
     clf_network *network; /* of the random weights */
     clf_decode_batch *decoding;
-    size_t weights_bytes; /* of weights on the device, in the form of the file */
+    size_t weights_bytes; /* bytes of the weights on the device, in the form of the file */
 } clfi_generation_network;
 
 /* Statuses as clf_model_open. */
