@@ -21,7 +21,7 @@ SIZE = 64 << 20
 
 
 def copy_rate(seconds):
-    """GB/s of a copy for so long."""
+    """Copies for the given seconds; returns GB/s, read and written."""
     target, source = memoryview(bytearray(SIZE)), memoryview(bytearray(SIZE))
     target[:] = source
     start, count = time.perf_counter(), 0
@@ -38,11 +38,11 @@ def lines_of(path):
 
 
 def beside(command, folder, seconds):
-    """The rate of the copy while the command works, and its texts/s; it is stopped afterwards."""
+    """Copies while the command works, then kills it. Returns GB/s of the copy and the command's texts/s."""
     path = os.path.join(folder, "rows")
     with open(path, "wb") as rows, open(os.path.join(folder, "log"), "wb") as log:
         worker = subprocess.Popen(command, stdout=rows, stderr=log)
-    while not os.path.getsize(path) and worker.poll() is None:  # until it has begun to work
+    while not os.path.getsize(path) and worker.poll() is None:  # until the command writes its first rows
         time.sleep(0.01)
     start, before = time.perf_counter(), lines_of(path)
     rate = copy_rate(seconds)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_op [--filter TEXT] [--engine NAME|default] [--quick] [--rounds N] [--list] [--json]
  *
- * Measures ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the
- * library chooses (default). Results are verified first. The engines of a workload take turns in every round. A peer takes turns with each:
- * OpenBLAS with linear layers, where the build found it, a copy of as many bytes with row kernels, the plain product with einsum's
- * attention equations. Prints the median over rounds of the ratio within the round, and its 10 % and 90 % quantiles. Device: CLF_DEVICE.
- * `clformer bench --suite ops` adds several devices, their limits and the record. */
+ * Measures ops of the catalogue in one process, each workload whose id contains TEXT. It runs on every engine, on the named one, or on
+ * the one that the library chooses (default). Results are verified first. In every round the engines of a workload take turns, and each
+ * engine takes turns with a peer. Linear layers have OpenBLAS as peer if the build found it, row kernels a copy of as many bytes, and
+ * einsum's attention equations the plain product. Prints the ratio of the times within a round: the median over rounds, and the 10 % and
+ * 90 % quantiles. Device: CLF_DEVICE. `clformer bench --suite ops` adds several devices, their limits and a result file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

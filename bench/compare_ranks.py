@@ -19,7 +19,7 @@ def read(path):
 
 
 def threads(count):
-    """For PoCL, before version 5 and since; other drivers count the processors that they may use."""
+    """An environment with `count` threads for PoCL (before version 5, and since). Other drivers count the processors that they may use."""
     return {**os.environ, "POCL_MAX_PTHREAD_COUNT": str(count), "POCL_CPU_MAX_CU_COUNT": str(count)}
 
 
@@ -46,7 +46,7 @@ def main():
         ways = {one: (embed, threads(options.ranks)),
                 many: (["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(options.ranks), *embed], threads(1))}
         seconds, first = {way: [] for way in ways}, None
-        for turn in range(options.rounds + 1):  # the first compiles kernels and is not counted
+        for turn in range(options.rounds + 1):  # the first turn compiles kernels and is not counted
             for way in sorted(ways, reverse=turn % 2 == 1):
                 command, environment = ways[way]
                 began = time.monotonic()

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-PARTS = 10  # of the file, in the table
+PARTS = 10  # rows of the table
 GROWTH = 1.1
 
 
@@ -24,16 +24,17 @@ def read(path):
 
 
 def memory(process):
-    """Megabytes of its own, and all that is resident."""
+    """Own (anonymous) and resident memory of the process in MB; None: it has ended."""
     try:
         status = read(f"/proc/{process.pid}/status").decode()
         return tuple(int(re.search(rf"^{name}:\s+(\d+) kB$", status, re.M).group(1)) / 1e3 for name in ("RssAnon", "VmRSS"))
-    except (AttributeError, OSError):  # it is over
+    except (AttributeError, OSError):  # the process has ended
         return None
 
 
 def watch(command, output, size, stop_at=1.0):
-    """Runs it and gives a list of (share done, own, all); kills it where `stop_at` is done, by the size of what it has kept."""
+    """Runs the command and returns a list of (share done, own MB, resident MB). The size of the part file tells the share. Kills the
+    command when the share reaches `stop_at`."""
     samples = []
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while process.poll() is None:

@@ -22,7 +22,7 @@ GROWTH = {"device": 1.0, "resident": 1.02}
 
 
 def embeddings(count):
-    """A text of a few words, or every tenth time one of some hundred."""
+    """Requests for embeddings. Texts have a few words, every tenth has 100 to 250."""
     rng = random.Random(1)
     short = texts_of(count, 2)
     return [embedding_of(" ".join(rng.choices(WORDS, k=rng.randint(100, 250))) if i % 10 == 9 else short[i]) for i in range(count)]
@@ -36,14 +36,14 @@ def rerankings(count):
 
 
 def generations(count):
-    """Prompts of 4 to 120 words, and up to 24 tokens behind each."""
+    """Requests for completions: prompts of 4 to 120 words, up to 24 new tokens each."""
     rng = random.Random(5)
     return [request_of("/v1/completions", {"prompt": " ".join(rng.choices(WORDS, k=rng.choice((4, 12, 40, 120)))), "temperature": 0,
                                            "max_tokens": rng.randint(1, 24)}) for i in range(count)]
 
 
 def memory(server):
-    """MB by kind, once the models are loaded."""
+    """Waits until the models are loaded; returns the server's memory in MB by kind."""
     while True:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
             text = answer.read().decode()
@@ -55,7 +55,7 @@ def memory(server):
 
 
 def run(server, options, kinds, counts):
-    """Whether memory grew."""
+    """Sends the requests of each kind; returns whether memory grew or exceeded its plan."""
     has_grown = False
     report(what="loaded", **memory(server))
     for kind, make in kinds.items():

@@ -4,10 +4,10 @@
 
 usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--peer COMMAND ...] [--chat MODEL]
 
-Texts have 6 to 26 words; each is a request of its own, base64, on connections that are kept. Prints JSON lines: texts/s of both and their
-ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --peer, several times if wanted, adds the rate of
-another server with POST /v1/embeddings, in turns with ours; its command gets --port. --chat adds the tokens/s of 16 streams and the time
-to a first token behind 8 running ones. The client is one thread that keeps prepared requests, so that it takes little of the machine."""
+Texts have 6 to 26 words. Each is a request of its own, which asks for base64, on kept connections. Prints JSON lines: texts/s of both and
+their ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --peer, which may be repeated, adds the rate
+of another server with POST /v1/embeddings, in turns with ours; its command gets --port. --chat adds the tokens/s of 16 streams and the time
+to a first token beside 8 running streams. The client is one thread with prepared requests, so that it uses little CPU time."""
 import argparse
 import json
 import os
@@ -60,7 +60,7 @@ class Server:
         return own
 
     def held(self):
-        """Resident kB, descriptors and threads."""
+        """Resident kB, descriptors and threads of the server."""
         folder = f"/proc/{self.process.pid}"
         with open(f"{folder}/status", encoding="ascii") as file:
             resident = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
@@ -94,7 +94,7 @@ class Peer(Server):
 
 
 def is_whole(answer):
-    """Whether all of an answer with a length is there; a refusal ends the run."""
+    """Whether an answer with a length is complete. A status other than 200 ends the program."""
     head = answer.find(b"\r\n\r\n")
     if head < 0:
         return False
@@ -105,8 +105,8 @@ def is_whole(answer):
 
 
 def drive(server, requests, clients, due=None):
-    """Sends each request on the next free connection, at its time if `due` has one; returns the seconds of all and the latency of each,
-    which begins when the request is due."""
+    """Sends each request on the next free connection, not before its time in `due` if there is one. Returns the seconds of all requests and
+    the latency of each, which begins when the request is due."""
     poll = selectors.DefaultSelector()
     free, latencies, sent, done = [], [], 0, 0
     for _ in range(clients):
@@ -158,7 +158,7 @@ def report(**facts):
 
 
 def measure_rate(server, arguments, folder):
-    """Alternating rounds; the start-up of embed is that of a file of one text."""
+    """Measures embed and serve in alternating rounds. A run of embed with one text measures its start-up, which is subtracted."""
     texts = texts_of(arguments.texts, 1)
     requests = [embedding_of(text) for text in texts]
     drive(server, requests, arguments.clients)
@@ -207,7 +207,7 @@ def stream_of(tokens, prompt):
 
 
 def read_streams(connections):
-    """The times of the first event and of the end of each stream."""
+    """Reads all streams to their ends; returns the times of the first event and of the end of each."""
     poll, first, end = selectors.DefaultSelector(), {}, {}
     tails = {own: b"" for own in connections}
     for own in connections:

@@ -22,7 +22,7 @@ from memory import memory
 from serve import Server, WORDS, report, request_of, texts_of
 
 DIFFERENCE = 2e-6
-STOPPED = 3  # seconds without an event, of which select allows one
+STOPPED = 3  # a step of so many seconds means that this process was stopped, because select waits for at most one
 
 
 def requests_of_all_kinds():
@@ -49,7 +49,7 @@ def requests_of_all_kinds():
 
 
 def take_answer(content):
-    """(status, body, length) of the answer at the beginning, or None where a part is missing."""
+    """(status, body, length) of the first answer in `content`, or None if it is incomplete."""
     head = content.find(b"\r\n\r\n") + 4
     if head < 4:
         return None
@@ -70,7 +70,7 @@ def take_answer(content):
 
 
 def plain(status, body):
-    """An answer as (exact, numbers, identity), without its time; the pieces of a stream are put together."""
+    """An answer as (exact, numbers, identity), without its time. The pieces of a stream are joined."""
     if not body.startswith(b"data:"):
         answer = json.loads(body)
         own = (answer.pop("id", None), answer.pop("created", None)) if isinstance(answer, dict) else (None, None)
@@ -113,7 +113,7 @@ def ask_alone(server, request):
 
 
 def counted(server):
-    """The requests that the server counted."""
+    """The number of requests that the server counted."""
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
         text = answer.read().decode()
     samples = re.findall(r'^clformer_requests_total\{route="POST /(?:v1|embed|tokenize)[^}]*\} (\S+)$', text, re.M)
@@ -154,7 +154,7 @@ class Soak:
             report(what=fault, request=self.requests[index][1].decode()[-400:], alone=str(self.alone[index])[:800], found=str(found)[:800])
 
     def read(self, own, state):
-        """Takes what came, and returns whether the request is done."""
+        """Reads what has arrived; returns whether the request is done."""
         if not (piece := own.recv(1 << 16)):
             self.note("lost", state["index"], bytes(state["content"]))
             self.close(own)
@@ -177,7 +177,7 @@ class Soak:
         return True
 
     def step(self, goes_on):
-        """One second at most."""
+        """Waits for events for at most a second and handles them. goes_on: answered requests are followed by new ones."""
         for key, _ in self.poll.select(1):
             if self.read(key.fileobj, key.data):
                 if goes_on:
@@ -197,7 +197,7 @@ class Soak:
                files=files, threads=threads, **self.answers)
 
     def run(self, minutes):
-        """Whether all went well."""
+        """Runs the load; returns whether all went well."""
         last, seconds, told = time.monotonic(), 0.0, 0
         self.tell(0)
         while seconds < 60 * minutes:
@@ -214,7 +214,7 @@ class Soak:
         self.tell(minutes)
         time.sleep(5)
         report(what="counted by the server", requests=counted(self.server), sent=self.sent)
-        # The server may count a client that left before it read the request, or not.
+        # A request whose client left early may or may not be counted.
         return not self.faults and self.sent - self.left <= counted(self.server) <= self.sent
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_decoder --file WORDS [--model DIR] [--beam N] [--batch B] [--seconds S] [--output F] [--json]
  *
- * Measures the phonemes of words (one per line) by the catalogue's decoder workload: all decoded at once, from text to phonemes on the
- * host. Verified first, against float64. --output writes the phonemes, for other programs to compare. Environment: CLF_DEVICE, CLF_ENGINE.
- * */
+ * Measures how fast words (one per line) become phonemes, by the catalogue's decoder workload. A run decodes all words, from text to
+ * phonemes on the host. The result is first verified against float64. --output writes the phonemes, for other programs to compare.
+ * Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 #include <stdlib.h>
 

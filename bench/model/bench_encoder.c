@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--runs N] [--json] [--turns]
  *
- * Sentence embeddings of a model by the catalogue's workloads. Without --file: B sequences of T random token ids each, from ids to
- * embeddings on the host. With --file: every line of a file, from text to embeddings on the host (tokenizing included). Verified first,
- * against float64. Timed for S seconds and N runs at least, behind some that are not counted (none with N = 1). With --turns it is
- * timed again for each line of standard input, so that another program decides when, and verified once.
- * Environment: CLF_DEVICE, CLF_ENGINE. */
+ * Measures sentence embeddings of a model by the catalogue's workloads. Without --file: B sequences of T random token ids each, from ids
+ * to embeddings on the host. With --file: every line of a file, from text to embeddings on the host (tokenizing included). The result is
+ * first verified against float64. It runs for at least S seconds and N times, after a few runs that are not counted (none if N is 1).
+ * With --turns it verifies once, and measures again for each line of standard input, so that another program decides when. Environment:
+ * CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 
 #include "support/measure.h"

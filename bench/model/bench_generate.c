@@ -2,14 +2,14 @@
 /* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--cache f32|f16|q8_0]
  *                [--processor-time] [--logits F] [--json]
  *
- * A language model's speed: prefill (prompts of N tokens, pseudo-random ones) and decode (N greedy tokens behind each prompt, the choice on
- * the host included), as medians of rounds. Verified first: the logits after a prompt given token by token and in parts are those of one
- * pass, and those of sequences together are each sequence's alone. The limit of decoding is the time in which the device reads the weights
- * once, at the bandwidth that the catalogue's read of 256 MiB reaches in the same rounds. --precision: of matrix products. --cache: how
- * keys and values are kept. --processor-time: speeds by the processor's time of this process instead of the clock on the wall, for one
- * thread on a busy machine; threads that wait for one another spend it too. --logits writes those after the prompt (float32), for other
- * programs to compare.
- * Environment: CLF_DEVICE, CLF_ENGINE. */
+ * Measures the speed of a language model, as medians of rounds: prefill (prompts of N pseudo-random tokens) and decode (N greedy tokens
+ * after each prompt, with the choice on the host). It verifies first that a prompt gives the same logits token by token, in parts and in
+ * one pass, and that sequences give the same logits together and alone. The limit of decoding is the time in which the device reads the
+ * weights once. Its bandwidth is that of the catalogue's read of 256 MiB in the same rounds.
+ *
+ * --precision: of matrix products. --cache: storage of keys and values. --processor-time: speeds by the CPU time of this process instead
+ * of the wall clock, for one thread on a busy machine; threads that wait for one another spend CPU time too. --logits writes the logits
+ * after the prompt (float32), for other programs to compare. Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@
 #include "workload/peak.h"
 #include "workload/stored_network.h"
 
-enum { READ_BYTES = 256 << 20, SINGLE_TOKENS = 48 /* that are verified one by one */ };
+enum { READ_BYTES = 256 << 20, SINGLE_TOKENS = 48 /* tokens that are verified one by one */ };
 
 typedef struct generation {
     clf_session *session;
     clfi_greedy greedy;
     size_t vocabulary, batch, prompt, tokens;
-    double bound; /* of the error of logits */
+    double bound; /* largest allowed error of a logit */
     bool is_processor_time;
-    int32_t *ids; /* [prompt]: of the prompt */
+    int32_t *ids; /* [prompt]: token ids of the prompt */
 } generation;
 
 static void fail_memory(const void *made)
@@ -42,7 +42,7 @@ static void fail_memory(const void *made)
     exit(1);
 }
 
-/* The largest difference of `count` logits; NaN stays. */
+/* The largest difference of `count` logits. A NaN is lost if a number follows it. */
 static double difference(const float *got, const float *want, size_t count)
 {
     double worst = 0;
@@ -60,7 +60,7 @@ static float *new_logits(size_t rows, size_t columns)
     return logits;
 }
 
-/* The whole prompt against its first tokens one by one and parts behind them. */
+/* Compares the prompt in one pass with its first tokens one by one and the rest in parts. */
 static double verify_prompt(generation *g)
 {
     float *want = new_logits(1, g->vocabulary);
@@ -77,7 +77,7 @@ static double verify_prompt(generation *g)
     return worst;
 }
 
-/* Steps of all sequences together, behind prompts of different lengths, against each sequence alone. */
+/* Compares steps of all sequences together, after prompts of different lengths, with each sequence alone. */
 static double verify_batch(generation *g)
 {
     enum { STEPS = 2 };
@@ -214,12 +214,13 @@ static void create(generation *g, clf_model *model)
     BENCH_OK(clfi_greedy_create(g->session->decoding, g->vocabulary, g->batch, g->prompt, g->prompt + g->tokens, &g->greedy));
 }
 
-/* --precision and --cache into the parameters; the bound that the logits keep then. False: one of them has another word. Bounds are for
- * logits of up to 32. highest: behind them lie some 200 sums of about 1,000 products, each of which errs by u sqrt(1000) / 4 in the mean
- * square, u = 2^-24. That makes 32 sqrt(200) 4.7e-7 = 2.1e-4, and four times that is allowed. high and medium: what op/engines.c says of
- * the engines that these allow, the former twice. A cache in f16 rounds keys and values by 2^-12 of their size in the mean: 32 2^-12 =
- * 8e-3, twice. One in q8_0 rounds them by 0.4 % of a block's largest, evenly: 0.0023 of it in the mean square, so 0.1, and five times
- * that. */
+/* Reads --precision and --cache into the parameters; *bound: the error that is allowed to logits. Returns false if a value is unknown.
+ *
+ * Bounds are for logits of up to 32. highest: some 200 sums of about 1,000 products come before the logits, and each sum errs by u
+ * sqrt(1000) / 4 in the root mean square, u = 2^-24. That makes 32 sqrt(200) 4.7e-7 = 2.1e-4; the bound is about four times that. high
+ * and medium: the precisions that op/engines.c states for the engines. A cache in f16 rounds keys and values by 2^-12 of their size on
+ * average: 32 2^-12 = 8e-3; the bound is about twice that. A cache in q8_0 rounds them by up to 0.4 % of the largest in a block,
+ * uniformly: 0.0023 of it in the root mean square. That makes 0.1; the bound is five times that. */
 static bool read_accuracy(int argc, char **argv, clf_context_params *context, clf_model_params *model, double *bound)
 {
     static const double of_precision[] = {[CLF_PRECISION_HIGHEST] = 1e-3, [CLF_PRECISION_HIGH] = 1e-2, [CLF_PRECISION_MEDIUM] = 1};
@@ -268,7 +269,7 @@ int main(int argc, char **argv)
     if (!bench_row_open(&reads.items[0], context, engines.names[0], &read))
         bench_check(CLF_UNSUPPORTED, reads.items[0].id);
     verify(&g, &m.error);
-    one_round(&g, &m, false); /* builds and allocates */
+    one_round(&g, &m, false); /* builds kernels and allocates memory */
     for (size_t i = 0; i < rounds; i++) {
         one_round(&g, &m, true);
         bench_row_turn(&read);

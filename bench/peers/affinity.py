@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The same processors for both sides of a comparison."""
+"""Limits both sides of a comparison to the same processors."""
 import os
 import sys
 
 
 def take(count):
-    """Keeps this process, its peers' threads and the programs that it starts to `count` processors. Returns the environment for such \
-programs: PoCL, before version 5 and since, counts the machine's processors otherwise; other drivers count those that they may use."""
+    """Limits this process, the threads of its peers and the programs that it starts to `count` processors. Returns the environment for \
+such programs. It sets the number of threads for PoCL (before version 5, and since), which otherwise counts the machine's processors. \
+Other drivers count those that they may use."""
     allowed = sorted(os.sched_getaffinity(0))
     if count < 1 or count > len(allowed):
         sys.exit(f"--threads {count}: expected 1 to {len(allowed)}, the processors that this process may use")

@@ -4,10 +4,10 @@
 
 usage: compare_attention.py [--bench build/bench/onednn_attention] [--heads 8] [--length 2048] [--size 64] [--rounds 5] [--threads 2]
 
-Each round runs the C program (ours and oneDNN's primitives, which also checks one against the other) and torch's
-scaled_dot_product_attention(is_causal=True), or, before PyTorch 2, its products and softmax. A round's ratio is the peer's median time over
-ours of the same round. The last two lines have the ratio to the better of PyTorch and oneDNN's primitives over the whole square, and to the
-best of these and oneDNN called in blocks below the diagonal."""
+Each round runs the C program, which measures ours and oneDNN's primitives and compares their results. Then it runs torch's
+scaled_dot_product_attention(is_causal=True), or, before PyTorch 2, its products and softmax. A round's ratio is the peer's median time
+divided by ours of the same round. oneDNN computes every score (`whole`), or omits most scores that the mask excludes (`blocks`). The last
+two lines show the ratio to the better of PyTorch and `whole`, and to the best of all three."""
 import argparse
 import json
 import os
@@ -32,7 +32,7 @@ def run_ours(options):
 
 
 def attention_of_torch(length, size):
-    """PyTorch's fused call, or what people wrote before there was one."""
+    """PyTorch's fused call, or before PyTorch 2 its products and softmax."""
     fused = getattr(torch.nn.functional, 'scaled_dot_product_attention', None)
     if fused:
         return lambda q, k, v: fused(q, k, v, is_causal=True)
@@ -41,7 +41,7 @@ def attention_of_torch(length, size):
 
 
 def check_torch(attention, operands):
-    """Times causal attention: the first head's rows against the formula in float64."""
+    """Checks the first head of causal attention against the formula in float64."""
     q, k, v = (x[0, 0].double() for x in operands)
     scores = (q @ k.T / q.shape[1] ** 0.5).masked_fill(torch.ones(len(q), len(k), dtype=torch.bool).triu(1), float('-inf'))
     error = (torch.softmax(scores, -1) @ v - attention(*operands)[0, 0]).abs().max().item()

@@ -6,9 +6,9 @@ usage: compare_decoder.py WORDS [--bench build/bench/bench_decoder] [--model hos
                           [--words 10000] [-o result.json]
 
 There are two peers, both batched, in order of length, without gradients, in float32. `whole` runs the decoder over the whole prefix at each
-step (the model as the annotated implementation has it) and stops when every word of the batch has ended. `cached` keeps keys and values of
-the past and of the memory, as a careful PyTorch user would write it. Both sides' phonemes are compared before anything is timed. A round's
-ratio is our words/s over the peer's."""
+step (as the annotated implementation does) and stops when every word of the batch has ended. `cached` keeps keys and values of earlier
+tokens and of the memory, as a careful PyTorch user would write it. Both sides' phonemes are compared before anything is timed. A round's
+ratio is our words/s divided by the peer's."""
 import argparse
 import json
 import os
@@ -98,7 +98,7 @@ def run_ours(options, words_file, output=None):
 
 def compare(name, ours, theirs):
     different = [word for word in ours if ours[word] != theirs[word]]
-    if len(different) > len(ours) / 1000:  # choices that are equal to rounding may differ
+    if len(different) > len(ours) / 1000:  # two phonemes may be equally probable within rounding
         sys.exit(f'wrong: {len(different)} of {len(ours)} words differ from peer {name}, for example {different[:3]}')
     return len(different)
 

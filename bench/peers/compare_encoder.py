@@ -5,11 +5,11 @@
 usage: compare_encoder.py MODEL_DIR [--bench build/bench/bench_encoder] [--cases 1x16,1x128,8x128,32x128] [--file F]
                           [--torch DEVICE] [--rounds 7] [--threads 2] [-o result.json]
 
-The peer is ONNX Runtime on the processor, or with --torch cuda (or cpu) transformers' model in PyTorch there; ours runs on CLF_DEVICE.
+The peer is ONNX Runtime on the CPU, or with --torch cuda (or cpu) transformers' model in PyTorch on that device; ours runs on CLF_DEVICE.
 
-In each round both sides run once, in changing order, for about a second; a round's ratio is the peer's median time over ours, so above 1
-means that ours is faster. Printed: median ratio over the rounds, its range, and both sides' medians. --file compares texts/s on a real
-text, the peer with batches of 32 in order of length and unsorted. Both sides are checked before they are timed."""
+In each round both sides run for about a second each, in alternating order. A round's ratio is the peer's median time divided by ours, so
+above 1 means that ours is faster. Prints the median ratio over the rounds, its range, and both sides' medians. --file compares texts/s on a
+real text; the peer takes batches of 32, in order of length and unsorted. Both sides are checked before they are timed."""
 import argparse
 import json
 import os
@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 class Ours:
-    """A bench_encoder that stays: verified once, and timed whenever it is asked."""
+    """A running bench_encoder, which verifies once and measures on request (turn)."""
 
     def __init__(self, options, *arguments):
         self.command = [options.bench, options.model, *arguments, "--json", "--turns"]
@@ -56,7 +56,7 @@ def spread(values):
 
 
 def alternate(rounds, ours, peer):
-    """[(ours, peer)] of each round; who goes first changes."""
+    """Runs both sides in each round, in alternating order; returns [(ours, peer)]."""
     results = []
     for index in range(rounds):
         if index % 2:

@@ -5,11 +5,11 @@
 usage: compare_families.py [xlm-roberta] [mpnet] [roberta] [--bench build/bench/bench_encoder] [--cases 1x128,32x128] [--rounds 5]
                            [--runs 3] [--threads 2] [--size base|large] [--layers N] [--turns] [-o result.json]
 
-The networks have base size (12 layers of width 768) or large size (24 of 1,024: bge-m3 is an XLM-R of that size) and random weights. They
-are made here by `transformers`, with a small vocabulary, which costs nobody anything. bench_encoder is verified against float64 before it
-is timed; the peers' mean of the last hidden states is compared with PyTorch's. In each round each side runs for about a second and --runs
-times at least, behind one run that is not counted (none with --runs 1), in changing order. A ratio is the peer's median time over ours.
-With --turns a round begins with a line of standard input, so that another program decides when, and its times are printed.
+The networks have base size (12 layers of width 768) or large size (24 of 1,024: bge-m3 is an XLM-R of that size) and random weights.
+`transformers` makes them here with a small vocabulary, which changes no side's time. bench_encoder is verified against float64 before it is
+timed; the peers' mean of the last hidden states is compared with PyTorch's. In each round each side runs for about a second and at least
+--runs times, in alternating order, after one run that is not counted (none with --runs 1). A ratio is the peer's median time divided by
+ours. With --turns a round waits for a line of standard input, so that another program decides when, and prints its times.
 Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
 import argparse
 import json
@@ -41,7 +41,7 @@ VOCABULARY = 4000
 
 
 def make_model(kind, options, directory):
-    """A directory as it is downloaded, and the PyTorch model."""
+    """Writes a model directory as users download it; returns the PyTorch model."""
     torch.manual_seed(1)
     make_config, make = KINDS[kind]
     layers, width, heads, hidden = SIZES[options.size]
@@ -49,7 +49,7 @@ def make_model(kind, options, directory):
     config = make_config(vocab_size=VOCABULARY, num_hidden_layers=options.layers or layers, hidden_size=width, num_attention_heads=heads,
                          intermediate_size=hidden, max_position_embeddings=positions, type_vocab_size=1, layer_norm_eps=1e-5)
     model = make(config, add_pooling_layer=False).eval()
-    for name, parameter in model.named_parameters():  # the first weights of a training have no biases
+    for name, parameter in model.named_parameters():  # initial biases are 0
         if name.endswith("bias"):
             torch.nn.init.normal_(parameter, std=0.02)
     model.save_pretrained(directory)
@@ -58,7 +58,7 @@ def make_model(kind, options, directory):
 
 
 class Peer:
-    """What ONNX Runtime and OpenVINO share: the network's inputs."""
+    """Makes the network's inputs for ONNX Runtime and OpenVINO."""
 
     def __init__(self, directory):
         with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:

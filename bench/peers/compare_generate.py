@@ -6,12 +6,12 @@ usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--pr
                            [--batch 1] [--precision highest] [--cache f32] [--rounds 3] [--threads 2] [--processor-time]
                            [-o result.json]
 
-Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes
-best. It keeps keys and values as f16; ours are f32 unless --cache says otherwise. Logits after the prompt are compared before anything is
-timed, and the difference is printed. llama.cpp rounds activations to int8 beside quantised weights, so that only a gross difference (more
-than 3, of logits up to about 30) is an error.
---processor-time: one thread each, and the processor's time of either process instead of the clock on the wall, which a busy machine
-changes less. It says nothing of how threads share the work and the memory's bandwidth."""
+Both continue the same token ids greedily through their own interfaces; the peer uses llama_decode with passes of up to 512 tokens. It keeps
+keys and values as f16; ours are f32 unless --cache says otherwise. Logits after the prompt are compared before anything is timed, and the
+difference is printed. llama.cpp rounds activations to int8 if weights are quantised, so only a gross difference (more than 3, of logits up
+to about 30) is an error.
+--processor-time: one thread each, and the CPU time of each process instead of the wall clock, because a busy machine changes it less. It
+does not show how threads share the work and the memory's bandwidth."""
 import argparse
 import ctypes
 import json
@@ -32,7 +32,7 @@ GROSS = 3.0
 
 
 def prompt_ids(count, vocabulary):
-    """The ids that bench_generate takes."""
+    """The same pseudo-random ids as bench_generate makes."""
     state, ids = 1, []
     for _ in range(count):
         state = (state * 1664525 + 1013904223) % 2**32
@@ -57,7 +57,8 @@ class Peer:
         self.ids = prompt_ids(options.prompt_tokens, self.vocabulary)
 
     def give(self, tokens, position, sequences):
-        """tokens[i] at `position` of sequences[i], or all of them from `position` on in one sequence; logits of the last of each."""
+        """Decodes tokens[i] at `position` of sequences[i]; with one sequence, all tokens in it from `position` on. Returns the logits after
+        the last token of each sequence."""
         batch = llama_cpp.llama_batch_init(len(tokens), 0, 1)
         batch.n_tokens = len(tokens)
         for i, token in enumerate(tokens):
@@ -73,7 +74,7 @@ class Peer:
         return [numpy.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(self.context, i), (self.vocabulary,)) for i in rows]
 
     def run(self):
-        """Tokens a second of prompts and of their continuations."""
+        """Decodes prompts and continuations; returns the tokens per second of each."""
         llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.context), True)
         sequences, following = list(range(self.batch)), []
         start = self.clock()

@@ -4,11 +4,11 @@
 
 usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2] [--torch cpu]
 
-Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses).
-Then it runs the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's
-ratio is torch's median time over ours of the same round. Prints the median over rounds, the least and the most. --all: the whole list, not
-the quick one. --torch cuda: torch on a GPU, in float32 without TF32, its times with a wait for the GPU behind each chain of calls; ours
-runs on CLF_DEVICE."""
+Each round runs bench_op on one workload of its list, on the engine that the library chooses; bench_op verifies it against float64. Then it
+runs the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's ratio is
+torch's median time divided by ours of the same round. Prints the median ratio over rounds, the least and the most. --all: the whole list,
+not the quick one. --torch cuda: torch on a GPU, in float32 without TF32; each time ends with a wait for the GPU after a chain of calls.
+Ours runs on CLF_DEVICE."""
 import argparse
 import json
 import os
@@ -71,7 +71,7 @@ def norm(work):
 
 
 def multi_head_attention(work):
-    """torch's own layer; its mask is one for each head and batch row, in floats, as its attention adds it."""
+    """torch's own layer. It takes one mask of floats for each head and batch row, which its attention adds to the scores."""
     length, batch, heads = work['length'], work['batch'], work['heads']
     layer, x = torch.nn.MultiheadAttention(work['width'], heads), uniform(length, batch, work['width'])
     if work['mask'] == 'none':
@@ -83,7 +83,7 @@ def multi_head_attention(work):
 
 
 def measure_torch(call, chain, device):
-    """ms for `chain` calls."""
+    """Median time of `chain` calls in ms."""
     wait = torch.cuda.synchronize if device.type == 'cuda' else lambda: None
     times = []
     with torch.inference_mode():
@@ -118,7 +118,7 @@ def main():
         for _ in range(options.rounds):
             record = measure_ours(options, name)
             work = record['work']
-            with options.torch:  # where the operands are made; as the default device it would slow each call
+            with options.torch:  # for the operands only: as the default device it would slow down every call
                 call = call or {'einsum': einsum, 'softmax': softmax, 'layer_norm': norm, 'rms_norm': norm,
                                 'multi_head_attention': multi_head_attention}[work['op']](work)
             rounds.append((record['median_ms'], measure_torch(call, work['chain'], options.torch)))

@@ -6,10 +6,10 @@ usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 
                          [--threads 2] [-o result.json]
 
 A BERT of the size of ms-marco-MiniLM (6 layers of width 384) with random weights and a head of one class scores a question with
-documents of about that many tokens. The peer does what sentence-transformers' CrossEncoder does, with less around it: pairs tokenized
-by `tokenizers`, batches of 32 in order of length, a fused graph. Ours is what --stats tells of tokenizing and running, which leaves
-out loading on both sides. Scores are compared before anything is timed. Needs numpy, onnx, onnxruntime, safetensors, tokenizers,
-torch and transformers."""
+documents, so that a pair has about --tokens tokens. The peer does what sentence-transformers' CrossEncoder does, with less overhead: it
+tokenizes pairs with `tokenizers` and runs batches of 32 in order of length on a fused graph. Our time is that of tokenizing and running
+as --stats reports them. Loading is excluded on both sides. Scores are compared before anything is timed. Needs numpy, onnx,
+onnxruntime, safetensors, tokenizers, torch and transformers."""
 import argparse
 import json
 import os
@@ -84,7 +84,7 @@ class Peer:
 
 
 def run_ours(options, directory, path, count):
-    """Logits in the documents' order, and milliseconds."""
+    """Runs clformer rerank; returns logits in the order of the documents, and milliseconds."""
     command = [options.program, "rerank", directory, QUESTION, "--file", path, "--json", "--stats", "--top", str(count)]
     done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:

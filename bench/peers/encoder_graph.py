@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""BERT and its relatives as ONNX graphs: of ONNX Runtime's own fused operators (com.microsoft EmbedLayerNormalization, Attention,
-SkipLayerNormalization, BiasGelu), the fastest form that its CPU provider has, or of standard operators, which others fuse themselves. Needs
-numpy and onnx."""
+"""Makes ONNX graphs of BERT and its relatives for peers. A graph consists of ONNX Runtime's own fused operators (com.microsoft
+EmbedLayerNormalization, Attention, SkipLayerNormalization, BiasGelu), the fastest form for its CPU provider, or of standard operators,
+which other programs fuse themselves. Needs numpy and onnx."""
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
@@ -23,10 +23,13 @@ def relative_bias(table, tokens):
 
 
 def encoder_graph(config, weights, masked=False, normalised=True, fused=True, classifies=False):
-    """Encoder, mean pooling and, normalised, L2 normalisation, as a serialised model. Not fused: without types and lengths. config,
-    weights: of the checkpoint. Inputs are ids [B,T] int32, for BERT types [B,T], and pool [B,1,T] (1/length at valid tokens, 0 at padding).
-    masked: also lengths [B] int32; keys from there on are ignored. classifies: the head of BertForSequenceClassification instead of the
-    mean, and no pool. MPNet: bias [1,H,T,T]. Output embeddings [B,C]. Without padding for families whose positions begin elsewhere."""
+    """A serialised model of encoder and mean pooling. config, weights: of the checkpoint. The output is "embeddings" [B,C].
+
+    normalised: L2 normalisation comes last. masked: keys from lengths[b] on are ignored. classifies: the head of
+    BertForSequenceClassification replaces the pooling. fused: with ONNX Runtime's own operators; False leaves out types and lengths.
+    Inputs: ids [B,T] int32; types [B,T] int32 (BERT); pool [B,1,T] (1/length at valid tokens, 0 at padding; without `classifies`);
+    lengths [B] int32 (masked); bias [1,H,T,T] (MPNet). Batches of RoBERTa and its kind must have no padding, because their positions
+    depend on it."""
     kind = config["model_type"]
     names = MPNET if kind == "mpnet" else BERT
     epsilon = config["layer_norm_eps"]
@@ -48,7 +51,7 @@ def encoder_graph(config, weights, masked=False, normalised=True, fused=True, cl
     words = weights["embeddings.word_embeddings.weight"]
     if kind in ("roberta", "xlm-roberta", "camembert", "mpnet"):
         positions = positions[config["pad_token_id"] + 1:]
-    if kind in ("roberta", "xlm-roberta", "camembert"):  # one token type: a part of every word
+    if kind in ("roberta", "xlm-roberta", "camembert"):  # one token type, which is added to every word
         words = words + weights["embeddings.token_type_embeddings.weight"][0]
 
     def integers_of(name, values):

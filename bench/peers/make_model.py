@@ -4,11 +4,11 @@
 
 usage: make_model.py SHAPE OUT.gguf --tokenizer FROM.gguf [--type q4_k_m] [--ggml libggml-base.so] [--seed 1]
 
-SHAPE is one of the table below. Weights are normal with deviation 0.02, so that activations have the sizes of a trained model's. Blocks are
-made by llama.cpp's own quantiser (ggml_quantize_chunk of --ggml, or of the Python package llama-cpp-python), and each tensor has the type
-that llama.cpp gives it in a file of --type. 16.8 million weights are quantised for each type; a tensor takes its blocks from there. The
-number of blocks is a prime, so that rows of one tensor differ. The tokenizer is that of FROM.gguf, filled up with unused tokens to the
-shape's vocabulary. The file is written beside OUT.gguf and renamed at the end."""
+SHAPE is a name in the table SHAPES. Weights are normal with deviation 0.02, so that activations are as large as in a trained model.
+llama.cpp's own quantiser makes the blocks (ggml_quantize_chunk of --ggml, or of the Python package llama-cpp-python). Each tensor has the
+type that llama.cpp gives it in a file of --type. 16.8 million weights are quantised for each type, and all tensors take their blocks from
+these. The number of blocks is a prime, so that rows of one tensor differ. The tokenizer is that of FROM.gguf, padded with unused tokens to
+the vocabulary of the shape. The file is written as OUT.gguf.part and renamed at the end."""
 import argparse
 import ctypes
 import importlib.util
@@ -45,7 +45,7 @@ SHAPES = {
 }
 
 Q = gguf.GGMLQuantizationType
-# Of --type: the type of most weights, of the "more important" ones, and of the output.
+# By --type: the type of most weights, of the "more important" ones and of the output, and the number that the file states.
 FILE_TYPES = {
     'q4_k_m': (Q.Q4_K, Q.Q6_K, Q.Q6_K, gguf.LlamaFileType.MOSTLY_Q4_K_M),
     'q5_k_m': (Q.Q5_K, Q.Q6_K, Q.Q6_K, gguf.LlamaFileType.MOSTLY_Q5_K_M),
@@ -56,12 +56,12 @@ FILE_TYPES = {
 
 
 def takes_more_bits(layer, layers):
-    """llama.cpp's choice of the layers whose values and second feed-forward matrices get the better type."""
+    """Whether llama.cpp gives the values and the second feed-forward matrix of a layer the better type."""
     return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
 
 
 def tensors(shape, kinds):
-    """(name, rows, columns, type); a vector has no columns."""
+    """Yields (name, rows, columns, type) of each tensor; a vector has 0 columns."""
     most, better, output, _ = kinds
     yield 'token_embd.weight', shape.vocabulary, shape.width, output if shape.is_tied else most
     yield 'output_norm.weight', shape.width, 0, Q.F32
@@ -86,7 +86,7 @@ def tensors(shape, kinds):
 
 
 class Weights:
-    """Blocks of each type, and tensors made of them."""
+    """Makes random blocks of each type, and tensors from them."""
 
     def __init__(self, path, seed):
         self.random = numpy.random.default_rng(seed)

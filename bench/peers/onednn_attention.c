@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* onednn_attention [--heads 8] [--length 2048] [--size 64] [--rounds 9]
  *
- * Measures causal attention here and from oneDNN's primitives, in turns in one process. oneDNN's is a matmul with scale and mask as its
- * post-operations, softmax in place, then a matmul with the values. `blocks` of queries pass over the keys that they may see, which is what
- * a careful user would write; `whole` computes every score. Results are compared first. Prints one JSON object with medians in
- * milliseconds. */
+ * Measures causal attention of clformer and of oneDNN's primitives, in turns in one process. oneDNN's version is a matmul with scale and
+ * mask as post-operations, softmax in place, then a matmul with the values. `blocks` multiplies blocks of queries with only the keys
+ * that they may see, as a careful user would; `whole` computes every score. Results are compared first. Prints one JSON object with
+ * medians in milliseconds. */
 #include <dnnl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +26,12 @@ typedef struct step {
     int count;
 } step;
 
-/* Everything for one way to compute it: three steps for each block of queries. */
+/* One way to compute attention: three steps for each block of queries. */
 typedef struct peer {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     step *steps;
-    float **masks; /* one for each block; with all heads, because oneDNN's fast products take no mask that repeats */
+    float **masks; /* one mask per block, repeated for all heads, because oneDNN's fast products do not broadcast masks */
     int count;
 } peer;
 
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     }
     for (size_t r = 0; r < rounds; r++) {
         for (int i = 0; i < 3; i++) {
-            nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the other side's threads stop spinning */
+            nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* lets the other side's threads stop spinning */
             const double start = now_ms();
             if (i < 2) {
                 peer_run(&peers[i]);

@@ -6,8 +6,8 @@ usage: ort_minilm.py MODEL_DIR --batch B --tokens T [--threads 2] [--seconds 1] 
        ort_minilm.py MODEL_DIR --file F [--order sorted|unsorted] [--batch 32] [--threads 2] [--json]
 
 The first form times B sequences of T tokens without padding. The second embeds a file (one text per line, or .jsonl) as
-sentence-transformers does, tokenizing included. It takes batches of B texts in order of length (or as they come), padded to the longest of
-the batch. Before anything is timed the graph is checked against tests/data/embeddings/golden.npy, a float64 forward pass.
+sentence-transformers does, tokenizing included: in batches of B texts in order of length (or unsorted), padded to the longest text of the
+batch. Before anything is timed, the graph is checked against tests/data/embeddings/golden.npy, a float64 forward pass.
 
 The graph uses ONNX Runtime's own fused operators (encoder_graph.py).
 Needs numpy, onnx, onnxruntime, tokenizers and safetensors from PyPI."""
@@ -83,8 +83,8 @@ class Peer:
         return out, tokenized
 
     def check(self, count=300):
-        """Largest difference from the float64 golden embeddings, in padded batches and of one text of each by itself, which needs no mask;
-        exits when it is not rounding."""
+        """Largest difference from the float64 golden embeddings, in padded batches, and with one text of each batch alone, which needs no
+        mask. Exits if the difference is larger than rounding."""
         with open(os.path.join(DATA, "ids.json"), encoding="utf-8") as file:
             rows = json.load(file)
         golden = np.load(os.path.join(DATA, "golden.npy"))
@@ -115,7 +115,7 @@ def read_texts(path):
 
 
 def sample(function, seconds, at_least=10, warm_up=2):
-    """Milliseconds of repeated calls, warm-up calls dropped."""
+    """Milliseconds of repeated calls, without the warm-up calls."""
     for _ in range(warm_up):
         function()
     samples, stop = [], time.perf_counter() + seconds

@@ -5,8 +5,8 @@ base64. Requests that came during a pass share the next one.
 
 usage: serve_ort.py MODEL_DIR --port N [--threads 2] [--most 64]
 
-One asyncio loop reads requests and writes answers by hand, which takes less than a web framework does; a thread tokenizes and runs the
-passes, sorted by length and padded. The graph is checked against the float64 reference first.
+One asyncio loop reads requests and writes answers without a web framework, which would be slower. A thread tokenizes and runs the passes,
+sorted by length and padded. The graph is checked against the float64 reference first.
 Needs numpy, onnx, onnxruntime, tokenizers and safetensors from PyPI."""
 import argparse
 import asyncio

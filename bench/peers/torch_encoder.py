@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""MiniLM in PyTorch, on a processor or a GPU, as a peer for bench_encoder. It is transformers' own model with PyTorch's fused attention, in
-float32 without TF32 and without the head that no embedding needs. It is checked as ONNX Runtime's is.
+"""MiniLM in PyTorch, on a CPU or a GPU, as a peer for bench_encoder. It is transformers' own model with PyTorch's fused attention, in
+float32 without TF32, and without the pooler, which embeddings do not use. It is checked like ONNX Runtime's peer.
 
-Needs torch and transformers from PyPI beside what ort_minilm.py needs."""
+Needs torch and transformers from PyPI, and the packages of ort_minilm.py."""
 import numpy as np
 import torch
 import transformers
@@ -11,7 +11,7 @@ import ort_minilm
 
 
 class Peer(ort_minilm.Peer):
-    """What ONNX Runtime's peer does around its graph, around a module of PyTorch. The returned array has left the device."""
+    """The peer of ort_minilm.py with a module of PyTorch in place of the graph. Returned arrays are on the host."""
 
     def __init__(self, directory, threads, device):
         super().__init__(directory, threads)

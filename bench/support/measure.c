@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the benchmark programs. */
+/* Implements what the benchmark programs share. */
 #include "support/measure.h"
 
 #include <math.h>

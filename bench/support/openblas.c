@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBLAS as a peer. */
+/* Runs and times OpenBLAS. */
 #include "support/openblas.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int size_of(const clfi_workload *workload, const char *key)
 bench_openblas *bench_openblas_create(const clfi_workload *workload)
 {
     const char *op = json_string_value(json_object_get(workload->work, "op"));
-    if (!op || strcmp(op, "linear") != 0 || json_object_get(workload->work, "weights")) /* it multiplies floats alone */
+    if (!op || strcmp(op, "linear") != 0 || json_object_get(workload->work, "weights")) /* OpenBLAS multiplies only floats */
         return NULL;
     bench_openblas *peer = malloc(sizeof *peer);
     if (!peer)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers. */
+/* Measures peers of workloads. */
 #include "support/peer.h"
 
 #include <string.h>
 
-/* The engine of the workload where the peer has it too. */
+/* The engine of the workload if the peer has it, else the first engine of the peer. */
 static const char *engine_of(const bench_row *beside, const clfi_workload *workload, clf_context *context)
 {
     clfi_engine_list engines;
     if (!beside->engine[0] && workload->type == beside->workload->type)
-        return beside->engine; /* as the library chooses */
+        return beside->engine; /* "": the library chooses */
     bench_check(workload->type->engines(workload, context, &engines), workload->id);
     for (size_t i = 0; i < engines.count; i++)
         if (strcmp(engines.names[i], beside->engine) == 0)
@@ -33,7 +33,7 @@ void bench_peer_open(const bench_row *beside, clf_context *context, bench_peer *
     out->scale = is_copy ? beside->workload->bytes / workload->bytes : beside->workload->flops / workload->flops;
 }
 
-/* Like bench_row_turn. */
+/* Takes a turn, as bench_row_turn does. */
 static double openblas_turn(bench_openblas *openblas)
 {
     clfi_samples samples = CLFI_SAMPLES_INIT;

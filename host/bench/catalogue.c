@@ -10,7 +10,7 @@
 
 const char *const clfi_suite_names[CLFI_SUITE_COUNT] = {"peak", "ops", "models", "generation"};
 
-/* Removes the index-th workload, order kept. */
+/* Removes the index-th workload and keeps the order of the others. */
 static void drop(clfi_workload_list *list, size_t index)
 {
     json_decref(list->items[index].work);
@@ -26,7 +26,7 @@ static bool is_asked_for(const clfi_catalogue_params *params, const clfi_workloa
     return is_wanted && (!params->filter || strstr(workload->id, params->filter));
 }
 
-/* Whether the workload measures a limit that one that is asked for stands beside. */
+/* Whether the workload measures a limit that a wanted workload is compared with. */
 static bool is_needed(const clfi_catalogue_params *params, const clfi_workload_list *list, const clfi_workload *workload)
 {
     const char *key = clfi_workload_measures(workload);
@@ -36,7 +36,7 @@ static bool is_needed(const clfi_catalogue_params *params, const clfi_workload_l
     return false;
 }
 
-/* One workload under each name: what several model directories bring (the built-in model) comes once. */
+/* Keeps one workload of each id. Several models bring the same workloads of the built-in model. */
 static clf_status drop_repeated(clfi_workload_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -51,7 +51,7 @@ static clf_status drop_repeated(clfi_workload_list *list)
     return CLF_OK;
 }
 
-/* The workloads of a model, which are of one of two suites. */
+/* Adds the workloads of a model, which all belong to one of two suites. */
 static clf_status add_model(const clfi_catalogue_params *params, const char *path, clfi_workload_list *out)
 {
     const bool *wanted = params->suites;
@@ -65,7 +65,7 @@ static clf_status add_model(const clfi_catalogue_params *params, const char *pat
 
 static clf_status add_suites(const clfi_catalogue_params *params, clfi_workload_list *out)
 {
-    CLF_TRY(clfi_peak_workloads(out, params->quick)); /* limits are among them */
+    CLF_TRY(clfi_peak_workloads(out, params->quick)); /* they measure the limits */
     if (params->suites[CLFI_SUITE_OPS])
         CLF_TRY(clfi_op_workloads(out, params->quick));
     if (params->suites[CLFI_SUITE_MODELS])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Writes OUTPUT, a header with the commit of SOURCE and the version of CLBlast that the build found, only where it says something new. Run
-# by every build, so that a new commit compiles one file again and nothing else. Outside a repository of its own the commit is "unknown".
+# Writes OUTPUT, a header with the commit of SOURCE and the version of CLBlast that the build found, if its text has changed. Every build
+# runs this script, so that a new commit recompiles one file only. Outside a repository of its own the commit is "unknown".
 set(commit "unknown")
 find_program(GIT git)
 if(GIT)
   execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-prefix --short=12 HEAD
                   OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE failed)
-  # An empty prefix: SOURCE is the top of the repository, not a folder in somebody else's.
+  # An empty prefix means that SOURCE is the top of the repository, not a folder in another one.
   if(NOT failed AND answer MATCHES "^\n([0-9a-f]+)\n$")
     set(commit ${CMAKE_MATCH_1})
     execute_process(COMMAND ${GIT} --no-optional-locks -C ${SOURCE} status --porcelain --untracked-files=no

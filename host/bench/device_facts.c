@@ -8,7 +8,8 @@
 #include "base/alloc.h"
 #include "op/tuned.h"
 
-/* Printable ASCII; anything else, which a driver should not say, becomes '?'. The caller frees. */
+/* A text of the device as printable ASCII; other bytes, which a driver should not return, become '?'. The caller frees it. NULL: not
+ * enough memory. */
 static char *query_text(cl_device_id id, cl_device_info what)
 {
     size_t size = 0;

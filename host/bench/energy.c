@@ -16,7 +16,7 @@ struct clfi_energy {
 
 const clfi_energy_source clfi_energy_system = {"/sys", "libnvidia-ml.so.1"};
 
-/* Keeps the reason of a counter that is not there; anything but memory that ran out lets the next one be tried. */
+/* Appends the failure of a counter to the reason, so that the next counter is tried. OUT_OF_MEMORY is forwarded. */
 static clf_status note(clfi_energy *energy, clf_status failure)
 {
     if (failure == CLF_OUT_OF_MEMORY)

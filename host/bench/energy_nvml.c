@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVIDIA's management library, loaded at run time: total energy of a card since the driver was loaded, in millijoules (NVML API reference,
- * nvmlDeviceGetTotalEnergyConsumption; Volta and newer). */
+/* Reads the energy counter of an NVIDIA card through NVML, which is loaded at run time. It counts millijoules since the driver was
+ * loaded (NVML API reference, nvmlDeviceGetTotalEnergyConsumption; Volta and newer). */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static clf_status nvml_read(void *state, double *joules)
     return CLF_OK;
 }
 
-/* POSIX lets dlsym's result be stored as a function through a pointer to it. */
+/* Finds the functions of the library. memcpy stores dlsym's result as a function pointer, which POSIX allows and ISO C has no cast for. */
 static clf_status resolve(nvml *n)
 {
     const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of energy in sysfs: RAPL (powercap) and hwmon. Linux, Documentation/power/powercap and Documentation/hwmon/sysfs-interface: both
- * count microjoules. */
+/* Reads energy counters in sysfs: RAPL (powercap) and hwmon. Both count microjoules (Linux, Documentation/power/powercap and
+ * Documentation/hwmon/sysfs-interface). */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_LINE_BYTES = 4096 };
 
-/* The first line of a file, without its newline, into `out` (cleared before). */
+/* Reads the first line of a file, without its newline, into `out`, which is cleared before. */
 static clf_status read_line(const char *path, clf_str *out)
 {
     clfi_str_clear(out);
@@ -28,7 +28,7 @@ static clf_status read_line(const char *path, clf_str *out)
     return CLF_OK;
 }
 
-/* A decimal whole number in a file. */
+/* Reads a file that holds a decimal whole number. FORMAT: anything else. */
 static clf_status read_u64(const char *path, uint64_t *out)
 {
     clf_str line = CLF_STR_INIT;
@@ -41,11 +41,11 @@ static clf_status read_u64(const char *path, uint64_t *out)
     return st;
 }
 
-/* Files that count upwards; their sum is the energy. */
+/* A file that counts upwards; the energy is the sum over all files. */
 typedef struct counter_file {
     char *path;
-    uint64_t last, range; /* range: where it starts again at zero; 0: never */
-    double joules;        /* since it was opened */
+    uint64_t last, range; /* range: value after which the counter wraps to 0; 0: never */
+    double joules;        /* since the file was opened */
 } counter_file;
 
 typedef struct counters {
@@ -81,7 +81,7 @@ static clf_status counters_read(void *state, double *joules)
     return CLF_OK;
 }
 
-/* Takes the file in when it can be read now. */
+/* Adds a file, if it can be read now. */
 static clf_status counters_add(counters *c, const char *path, uint64_t range)
 {
     uint64_t now;
@@ -99,7 +99,7 @@ static clf_status give(counters *c, const char *method, clfi_energy_counter *out
     return CLF_OK;
 }
 
-/* One zone of RAPL; parts of a package ("core", "dram") and the whole machine ("psys") are passed over. */
+/* Adds one zone of RAPL if it is a package. Parts of a package ("core", "dram") and the whole machine ("psys") are skipped. */
 static clf_status add_zone(const char *zone, clf_str *text, counters *c)
 {
     uint64_t range = 0;
@@ -120,9 +120,10 @@ done:
     return st;
 }
 
-/* Calls visit for the entries of a directory that start with prefix. NOT_FOUND: no such directory. */
+/* Called with the path of an entry of a directory. */
 typedef clf_status (*visit_entry)(const char *path, void *user);
 
+/* Calls visit for the entries of a directory that start with prefix. NOT_FOUND: no such directory. */
 static clf_status for_entries(const char *directory, const char *prefix, visit_entry visit, void *user)
 {
     DIR *entries = opendir(directory);
@@ -197,8 +198,8 @@ static bool is_wanted(const char *path, const char *driver, const clfi_energy_ta
     return is_same;
 }
 
-/* amd_energy counts cores and sockets: the sockets hold everything. The first counter of a graphics card is the card's, a second one may be
- * its chip's alone. */
+/* Adds a file of a hwmon device if it is a counter that covers the whole device. amd_energy counts cores and sockets, and the sockets
+ * include the cores. Of a graphics card, the first counter is that of the card; a second one may be that of its chip alone. */
 static clf_status add_hwmon_file(const char *path, void *user)
 {
     search *s = user;

@@ -6,7 +6,7 @@
 #include "bench/energy.h"
 #include "runtime/context.h"
 
-/* Queries of extensions, by number because headers of OpenCL 1.2 do not have them all. */
+/* Queries of extensions, as numbers, because the headers of OpenCL 1.2 lack some of them. */
 enum {
     DEVICE_PCI_BUS_INFO_KHR = 0x410F, /* cl_khr_pci_bus_info */
     DEVICE_PCI_BUS_ID_NV = 0x4008,    /* cl_nv_device_attribute_query */
@@ -34,7 +34,7 @@ static bool query_nv(cl_device_id id, pci_info *out)
         return false;
     if (clGetDeviceInfo(id, DEVICE_PCI_DOMAIN_ID_NV, sizeof out->domain, &out->domain, NULL) != CL_SUCCESS)
         out->domain = 0;
-    out->device = slot >> 3; /* device and function in one number, as PCI has it */
+    out->device = slot >> 3; /* NVIDIA reports device and function in one number, as PCI encodes them */
     out->function = slot & 7;
     return true;
 }

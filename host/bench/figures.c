@@ -14,7 +14,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* 10^9 of what the limit counts, per second. */
+/* The rate in 10^9 bytes or operations per second, by what the limit counts. */
 static double billions(const clfi_workload *workload, const char *key, double ms)
 {
     return (ends_with(key, "_gbps") ? workload->bytes : workload->flops) / (ms * 1e6);
@@ -25,7 +25,7 @@ static bool is_time(const char *key)
     return ends_with(key, "_us");
 }
 
-/* Whether the row has samples of what the limit is measured by. */
+/* Whether the row has samples, and its workload measures the limit `key`. */
 static bool measures(const clfi_bench *bench, const clfi_row *row, size_t device, const char *key)
 {
     const char *measured = clfi_workload_measures(&bench->workloads->items[row->workload]);
@@ -47,7 +47,7 @@ double clfi_device_limit(const clfi_bench *bench, size_t device, const char *key
     return best;
 }
 
-/* Rate of a row in one round, from the median of its times; NaN where it has none. */
+/* The rate of a row in one round, from the median of its times; NaN: it has no times in this round. */
 static clf_status rate_in_round(const clfi_bench *bench, const clfi_row *row, const char *key, size_t round, double *out)
 {
     const clfi_samples *counts = &row->round_samples;
@@ -65,7 +65,7 @@ static clf_status rate_in_round(const clfi_bench *bench, const clfi_row *row, co
     return CLF_OK;
 }
 
-/* In percent. Adds nothing where the limit was not measured in the round. */
+/* Adds the share of the limit in one round, in percent; nothing if the limit was not measured in that round. */
 static clf_status add_share(const clfi_bench *bench, const clfi_row *row, const char *key, size_t round, clfi_samples *shares)
 {
     double rate, best = NAN;

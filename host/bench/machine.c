@@ -17,7 +17,7 @@
 
 enum { MAX_FILE_BYTES = 16 << 20, NAME_BYTES = 256 };
 
-/* The value of the first line "key <separator> value" of a file, quotes and blanks around it removed; false: no such file or line. */
+/* Reads the value of the first line "key <separator> value" of a file, without quotes and blanks around it. false: no such file or line. */
 static bool file_value(const char *root, const char *path, const char *key, char separator, char out[NAME_BYTES])
 {
     clf_str full = CLF_STR_INIT, text = CLF_STR_INIT;
@@ -42,7 +42,7 @@ static bool file_value(const char *root, const char *path, const char *key, char
     return found;
 }
 
-/* The whole of a small file, up to the first NUL or newline. */
+/* Reads a small file up to the first NUL or newline; false: no such file, or it is empty. */
 static bool file_line(const char *root, const char *path, char out[NAME_BYTES])
 {
     clf_str full = CLF_STR_INIT, text = CLF_STR_INIT;
@@ -74,7 +74,7 @@ static json_int_t memory_bytes(const char *root)
     return (json_int_t)(kibibytes * 1024);
 }
 
-/* Every text that comes from outside is made valid UTF-8 for JSON. */
+/* A JSON string of a text from outside; "unknown" if it is not valid UTF-8. */
 static json_t *safe_string(const char *text)
 {
     json_t *string = json_string(text);
@@ -99,7 +99,8 @@ clf_status clfi_machine_host(const char *root, json_t **out)
     return CLF_OK;
 }
 
-/* From the file name of the loaded library, "libclblast.so.1.5.3"; a static CLBlast has no file of its own. */
+/* Takes the version from the file name of the loaded library, "libclblast.so.1.5.3", else the one found at build time. A static CLBlast
+ * has no file of its own. */
 static void clblast_version(char out[NAME_BYTES])
 {
     Dl_info info;

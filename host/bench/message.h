@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON messages between the program and the process that holds a device: eight bytes of length, then the text. */
+/* Sends and receives JSON messages between the program and the process that holds a device. A message is eight bytes of length, then the
+ * text. */
 #ifndef CLFI_BENCH_MESSAGE_H
 #define CLFI_BENCH_MESSAGE_H
 

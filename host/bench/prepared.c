@@ -57,7 +57,7 @@ clf_status clfi_prepared_get(clfi_prepared_set *set, const clfi_workload *worklo
     size_t at = 0;
     while (at < set->count && (set->items[at].workload != workload || strcmp(set->items[at].engine, engine) != 0))
         at++;
-    if (at < set->count) { /* to the end: the most recently used */
+    if (at < set->count) { /* moves to the end, as the most recently used */
         item = set->items[at];
         memmove(&set->items[at], &set->items[at + 1], (set->count - at - 1) * sizeof item);
         set->items[set->count - 1] = item;
@@ -66,7 +66,7 @@ clf_status clfi_prepared_get(clfi_prepared_set *set, const clfi_workload *worklo
     }
     CLF_TRY(clfi_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items, "prepared workloads"));
     clf_status st = prepare(set, workload, engine, &item);
-    if (st == CLF_OUT_OF_MEMORY && set->count) { /* once more, alone */
+    if (st == CLF_OUT_OF_MEMORY && set->count) { /* tries again without other states */
         while (set->count)
             release_first(set);
         st = prepare(set, workload, engine, &item);

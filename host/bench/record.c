@@ -25,7 +25,7 @@ static json_t *text_or_empty(const char *text)
     return json_string(text ? text : "");
 }
 
-/* Every model that a workload's work names, once. */
+/* All models that workloads name, each once. */
 static json_t *models(const clfi_workload_list *workloads)
 {
     json_t *list = json_array(), *known;
@@ -40,7 +40,7 @@ static json_t *models(const clfi_workload_list *workloads)
     return list;
 }
 
-/* The variables in effect that change what is measured, by name. */
+/* The environment variables that are set and change what is measured, by name. */
 static json_t *environment(void)
 {
     static const char *const names[] = {"CLF_BACKGROUND", "CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_LAUNCH_MS", "CLF_NO_TUNED"};
@@ -106,7 +106,7 @@ static json_t *device_json(const clfi_bench *bench, size_t index)
 {
     const clfi_bench_device *device = &bench->devices[index];
     json_t *object = json_copy(device->facts);
-    json_object_del(object, "energy_reason"); /* goes to what was not measured */
+    json_object_del(object, "energy_reason"); /* "not_measured" lists it instead */
     json_object_set_new(object, "status", json_string(device->reason ? "unsupported" : "measured"));
     json_object_set_new(object, "reason", text_or_empty(device->reason));
     json_object_set_new(object, "limits", limits(bench, index));
@@ -226,7 +226,7 @@ static clf_status add_drivers(const clfi_bench *bench, json_t *list)
     return CLF_OK;
 }
 
-/* Drivers, devices and rows without figures, and why. */
+/* Adds the drivers, devices and rows without figures, each with the reason. */
 static clf_status add_not_measured(const clfi_bench *bench, json_t *list)
 {
     clf_status st = add_drivers(bench, list);
@@ -276,7 +276,6 @@ clf_status clfi_record_json(const clfi_record *record, const clfi_bench *bench, 
 
 enum { DIGITS = 9 };
 
-/* An object's members on lines of their own; of arrays that hold objects each element. */
 static clf_status append_value(clf_str *out, const json_t *value)
 {
     return clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS), "record of the run", out);
@@ -295,6 +294,7 @@ static clf_status append_lines(clf_str *out, const json_t *array)
     return clfi_str_append_text(out, "]");
 }
 
+/* Writes each member of the document on a line of its own, and each element of its arrays. */
 static clf_status append_document(clf_str *out, json_t *root)
 {
     const char *key, *comma = "{\n";

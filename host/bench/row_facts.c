@@ -25,7 +25,7 @@ void clfi_row_facts_clear(clfi_row_facts *facts)
         *clfi_row_fact_value(facts, &clfi_row_fact_list[i]) = clfi_row_fact_list[i].unknown == CLFI_FACT_ZERO ? 0 : NAN;
 }
 
-/* The object that holds the fact's group, made where it is not there yet; NULL: no memory. */
+/* The object that holds the group of the fact, made if it is missing; NULL: not enough memory. */
 static json_t *group_of(json_t *object, const clfi_row_fact *fact)
 {
     if (!fact->group[0])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts of a result beside its times, as one list of fields. The message of a device's process, the result file, its reader,
- * comparisons, the report and the tests are made from it. A field is one row here and its description in result.schema.json. */
+/* The facts of a result beside its times, as one list of fields. The messages of a device's process, the result file, its reader,
+ * comparisons, the report and the tests are generated from this list. A new field is one row here and a description in
+ * result.schema.json. */
 #ifndef CLFI_BENCH_ROW_FACTS_H
 #define CLFI_BENCH_ROW_FACTS_H
 
@@ -10,8 +11,9 @@
 
 #include "base/status.h"
 
-/* X(member, group, kind, unknown, better, title): the member is the key in the file, inside the object `group` ("": in the row itself).
- * unknown: how a file says that it is not known. title: of its column in the report's table of resources; "": it has none. */
+/* X(member, group, kind, unknown, better, title). member: the key in the file, inside the object `group` ("": in the row itself).
+ * unknown: how a file encodes an unknown value. better: whether a larger or a smaller value is better. title: of the column in the
+ * report's table of resources; "": none. */
 #define CLFI_ROW_FACTS(X)                                             \
     X(max_error, "", NUMBER, NULL, LESS, "")                          \
     X(error_bound, "", NUMBER, NULL, NEITHER, "")                     \
@@ -26,7 +28,7 @@
     X(joules_per_run, "energy", JOULES, NULL, LESS, "energy per run") \
     X(joules_per_item, "energy", JOULES, ABSENT, LESS, "per item")
 
-/* NaN, of CLFI_FACT_ZERO 0: not known. */
+/* Unknown values are NaN, or 0 for fields with CLFI_FACT_ZERO. */
 typedef struct clfi_row_facts {
 #define CLFI_ROW_FACT(member, group, kind, unknown, better, title) double member;
     CLFI_ROW_FACTS(CLFI_ROW_FACT)
@@ -37,7 +39,7 @@ typedef enum clfi_fact_kind { CLFI_FACT_NUMBER, CLFI_FACT_COSINE, CLFI_FACT_BYTE
 typedef enum clfi_fact_unknown {
     CLFI_FACT_NULL,
     CLFI_FACT_ABSENT,
-    CLFI_FACT_UNMEASURED, /* absent where the row has no samples, else null */
+    CLFI_FACT_UNMEASURED, /* absent if the row has no samples, else null */
     CLFI_FACT_ZERO
 } clfi_fact_unknown;
 typedef enum clfi_fact_better { CLFI_FACT_NEITHER, CLFI_FACT_LESS, CLFI_FACT_MORE } clfi_fact_better;
@@ -63,14 +65,14 @@ static inline double clfi_row_fact_get(const clfi_row_facts *facts, const clfi_r
     return *(const double *)((const char *)facts + fact->offset);
 }
 
-/* Nothing known. */
+/* Sets all fields to unknown. */
 void clfi_row_facts_clear(clfi_row_facts *facts);
 
-/* Adds them to a row of a file, or to a message. is_measured: the row has samples. OUT_OF_MEMORY. */
+/* Adds the facts to a row of a file, or to a message. is_measured: the row has samples. OUT_OF_MEMORY. */
 clf_status clfi_row_facts_write(const clfi_row_facts *facts, bool is_measured, json_t *object);
 
-/* From such an object, where `where` names it in messages. FORMAT: a field of another type (bytes are integers), below 0 if it is no
- * cosine, or above `most`. */
+/* Reads the facts from such an object; `where` names it in messages. FORMAT: a field has another type (bytes are integers), is below 0
+ * (a cosine: below -most), or above `most`. */
 clf_status clfi_row_facts_read(const json_t *object, const char *where, double most, clfi_row_facts *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/random.h"
 
-enum { MOST_RESTARTS = 16 }; /* of one device; a driver that crashes on more rows than that is given up */
+enum { MOST_RESTARTS = 16 }; /* restarts of one device; a driver that crashes on more rows is given up */
 
 typedef struct runner {
     clfi_bench *bench;
@@ -45,7 +45,7 @@ static clf_status checkpoint(runner *r)
     return params->checkpoint ? params->checkpoint(params->user, r->bench) : CLF_OK;
 }
 
-/* The recorded reason of the last failure; NULL without memory for it, which reads as no reason. */
+/* A copy of the last error message; NULL: not enough memory, which reads as no reason. */
 static char *last_reason(void)
 {
     char *copy = NULL;
@@ -79,7 +79,7 @@ static clf_status open_device(runner *r, clfi_bench_device *device)
     return CLF_OK;
 }
 
-/* Asks the row's or workload's device, in a new process where the last one ended. */
+/* Sends a request to the process of a device, which is started again if it has ended. Releases the request. */
 static clf_status ask(runner *r, clfi_bench_device *device, json_t *request, const clfi_patience *patience, json_t **out)
 {
     if (device->worker.process == 0) {
@@ -105,7 +105,7 @@ static clf_status add_device(clfi_bench *bench, json_t *facts)
     return CLF_OK;
 }
 
-/* In a process of its own, so that this one stays free of drivers. */
+/* Lists the devices in a process of its own, so that this process loads no drivers. */
 static clf_status list_devices(runner *r)
 {
     clfi_child worker = CLFI_CHILD_INIT;
@@ -135,7 +135,7 @@ static clf_status add_row(clfi_bench *bench, size_t workload, size_t device, con
     return CLF_OK;
 }
 
-/* A row per engine; one that says why where there is none. */
+/* Adds a row for each engine; if there is none, a row with the reason. */
 static clf_status add_rows(runner *r, size_t workload, size_t device)
 {
     json_t *reply = NULL, *name;
@@ -174,7 +174,8 @@ static void verify(runner *r, clfi_row *row)
 {
     json_t *reply = NULL;
     json_t *request = row_request(row, "verify");
-    const bool is_limit = clfi_workload_measures(&r->bench->workloads->items[row->workload]); /* wanted however slow the device is */
+    const bool is_limit = clfi_workload_measures(&r->bench->workloads->items[row->workload]); /* limits are measured even if the device
+                                                                                                 is slow */
     json_object_set_new(request, "longest_run", json_real(is_limit ? r->bench->params.time_limit : r->bench->params.longest_run));
     clf_status st = ask(r, &r->bench->devices[row->device], request, &r->patience, &reply);
     if (st == CLF_OK)
@@ -205,7 +206,8 @@ static clf_status append(clfi_samples *samples, const json_t *values)
     return CLF_OK;
 }
 
-/* Time limit of a visit: the patience with a driver, a warm-up, and `seconds` or the time of `samples`, stretched. */
+/* The time limit of a visit: the limit of one answer, a warm-up, and the longer of `seconds` and the time of `samples`, times
+ * CLFI_VISIT_STRETCH. */
 static clfi_patience visit_patience(const runner *r, const clfi_row *row, double seconds, size_t samples)
 {
     const double sampling = (double)(samples * row->runs_per_sample) * row->run_seconds;
@@ -244,7 +246,7 @@ static clf_status measure(runner *r, clfi_row *row)
     return st;
 }
 
-/* One round over `order`, which is shuffled first (Fisher & Yates, in Durstenfeld's form). */
+/* Runs one round over `order`, which is shuffled first (Fisher & Yates, in Durstenfeld's form). */
 static clf_status run_round(runner *r, size_t *order, size_t count)
 {
     for (size_t i = count; i > 1; i--) {
@@ -295,7 +297,7 @@ static clf_status open_all(runner *r)
     return CLF_OK;
 }
 
-/* A device for which not one row's kernels can be built is itself unsupported. */
+/* Marks a device as unsupported if no row of it has kernels that compile. */
 static clf_status judge_devices(clfi_bench *bench)
 {
     for (size_t i = 0; i < bench->device_count; i++) {
@@ -318,7 +320,7 @@ static clf_status run_all(runner *r)
 {
     clfi_bench *bench = r->bench;
     CLF_TRY(open_all(r));
-    CLF_TRY(checkpoint(r)); /* what is refused before the work is no news for the end */
+    CLF_TRY(checkpoint(r)); /* the caller refuses a wrong base line before the work begins */
     r->total = bench->row_count * (1 + bench->params.rounds);
     for (size_t i = 0; i < bench->row_count && !is_stopped(r); i++) {
         announce(r, &bench->rows[i]);
@@ -340,7 +342,7 @@ clf_status clfi_bench_run(const clfi_workload_list *workloads, const clfi_bench_
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: rounds and samples must not be 0");
     runner r = {.bench = out, .patience = {params->time_limit, params->stop}, .random = {params->seed}};
     clf_status st = run_all(&r);
-    if (st != CLF_OK && is_stopped(&r)) /* before there was anything to keep */
+    if (st != CLF_OK && is_stopped(&r)) /* an interruption is no failure */
         st = CLF_OK;
     for (size_t i = 0; i < out->device_count; i++)
         clfi_child_stop(&out->devices[i].worker);

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "bench/figures.h"
 
-enum { DEVICE_WIDTH = 22, MOST_REASON = 160 /* the result file has all of it */ };
+enum { DEVICE_WIDTH = 22, MOST_REASON = 160 /* the result file has the whole text */ };
 
 typedef struct line {
     const clfi_row *row;
@@ -28,7 +28,7 @@ static long long device_id(const clfi_bench *bench, size_t device)
     return (long long)json_integer_value(json_object_get(bench->devices[device].facts, "id"));
 }
 
-/* Whether the base line "device:engine" names this row. */
+/* Whether "device:engine" of the base line names this row. */
 static bool matches(const clfi_bench *bench, const clfi_row *row, const char *baseline)
 {
     const char *colon = strrchr(baseline, ':');
@@ -51,7 +51,7 @@ clf_status clfi_table_check_baseline(const clfi_bench *bench, const char *baseli
              "--baseline: expected a device of this run and an engine, as in 0:packed, found \"%s\", which no row has", baseline);
 }
 
-/* Median of the base line's row; NaN: the workload has no such row. */
+/* The median of the base line's row; NaN: the workload has no such row. */
 static double baseline_of(const clfi_bench *bench, const line *lines, size_t count, const char *baseline)
 {
     double found = NAN;
@@ -67,7 +67,7 @@ static double baseline_of(const clfi_bench *bench, const line *lines, size_t cou
     return found;
 }
 
-/* Three significant digits with a unit. */
+/* Writes a time with three significant digits and its unit. */
 static const char *time_text(double ms, char out[16])
 {
     static const struct {
@@ -90,7 +90,7 @@ static int singular(const char *items)
     return (int)(length - (has_es ? 2 : 1));
 }
 
-/* ", 0.21 J/token", where energy was counted. */
+/* Prints ", 0.21 J/token" if energy was measured. */
 static void print_energy(FILE *out, const clfi_workload *workload, const clfi_row_facts *facts)
 {
     const bool has_items = isfinite(facts->joules_per_item) && workload->item;
@@ -100,7 +100,7 @@ static void print_energy(FILE *out, const clfi_workload *workload, const clfi_ro
                 has_items ? workload->item : "run");
 }
 
-/* ", longest launch 40 ms, 52 ms by estimate", where launches have a bound. */
+/* Prints ", longest launch 40 ms, 52 ms by estimate" if launches have a bound. */
 static void print_longest(FILE *out, const clfi_row_facts *facts)
 {
     char measured[16], estimate[16];
@@ -112,7 +112,7 @@ static void print_longest(FILE *out, const clfi_row_facts *facts)
 static void print_figures(FILE *out, const clfi_figures *f, double base)
 {
     char median[16], p10[16], p90[16], rate[40], percent[16] = "-", ratio[24] = "-";
-    if (strcmp(f->unit, "us") == 0) /* the time itself */
+    if (strcmp(f->unit, "us") == 0) /* the figure is the time itself */
         snprintf(rate, sizeof rate, "-");
     else
         snprintf(rate, sizeof rate, "%.*f %s", f->rate < 10 ? 2 : f->rate < 1000 ? 1 : 0, f->rate, f->unit);
@@ -124,7 +124,7 @@ static void print_figures(FILE *out, const clfi_figures *f, double base)
             time_text(f->wall.p90, p90), f->is_noisy ? '~' : ' ', ratio, rate, percent);
 }
 
-/* Bytes of the reason that are printed: whole UTF-8 characters. */
+/* The number of bytes of the reason that are printed: whole UTF-8 characters. */
 static int reason_bytes(const clfi_row *row)
 {
     int count = row->reason ? (int)strnlen(row->reason, MOST_REASON) : 0;

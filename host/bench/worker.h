@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that holds one device. The program itself never touches OpenCL while it measures. So a driver that crashes or hangs loses
- * only the row that it was asked for. Drivers that share libraries do not meet, and memory is counted device by device.
+/* The process that holds one device for clformer bench. The program itself never calls OpenCL while it measures. So a driver that crashes
+ * or hangs loses only the current row. Drivers that share libraries run in different processes, and memory is counted per device.
  *
  * Requests and replies are JSON objects; every reply has "status" (a clf_status) and "reason".
  *   {"do": "list", "device": selector or null}       -> "devices": [description], "selected": [index], "notes": [text]
- *   {"do": "open", "device": index, "no_tuned": bool} -> "facts": what only an open device tells
+ *   {"do": "open", "device": index, "no_tuned": bool} -> "facts": those of an open device
  *   {"do": "engines", "workload": w}                 -> "engines": [name]
  *   {"do": "verify", "workload": w, "engine": e, "longest_run": seconds}
  *                                                    -> "passed", "kernels": [name], "runs_per_sample", "run_seconds",
@@ -18,25 +18,26 @@
 #include "process/child.h"
 #include "workload/workload.h"
 
-/* A sample is the mean of as many runs as take this long, so that the clock's grain and the file's size stay small. */
+/* A sample is the mean of as many runs as take this long together. This keeps the effect of the clock's resolution and the result file
+ * small. */
 #define CLFI_SAMPLE_SECONDS 0.0005
 
-/* Runs before the samples of each visit that are dropped: at least one, and so long. */
+/* A visit begins with at least one run, and runs for at least this time, before it takes samples. */
 #define CLFI_WARM_UP_SECONDS 0.02
 
-/* After each sample follows a run whose events tell the device's time; what is timed is a part of each run. A visit ends after so many
- * times the seconds that were asked for, even where what was timed in it is less. */
+/* Each sample is followed by a run with events for the device's time, and a run may do more than what is timed. So a visit can take
+ * longer than the timed seconds that were asked for. It ends after this multiple of them. */
 #define CLFI_VISIT_STRETCH 2
 
-/* The child sees the workloads as they are now. IO: the system refused. */
+/* Starts a child process, which sees the workloads as they are now. IO: the system refused. */
 clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_child *out);
 
-/* Sends the request (released in any case) and waits for the reply, which the caller releases. A reply that tells of a failure becomes that
- * failure. DEVICE: the process crashed, or was ended because it did not answer in time or was no longer wanted; then worker->process is
- * 0. */
+/* Sends the request, which it releases in any case, and waits for the reply, which the caller releases. A failure that the reply reports
+ * becomes the status. INTERNAL: the process is not running. DEVICE: the process crashed, or was killed because it did not answer in time
+ * or the run was stopped; worker->process is 0 then. */
 clf_status clfi_worker_ask(clfi_child *worker, json_t *request, const clfi_patience *patience, json_t **out);
 
-/* The child's loop; returns when the other side is gone. */
+/* Answers requests in the child; returns when the other side has closed the socket. */
 void clfi_worker_serve(int socket, const clfi_workload_list *workloads);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that the process of a device answers: list devices, open one, verify a workload, take samples. */
+/* Answers the requests to the process of a device: list devices, open one, verify a workload, take samples. */
 #include "bench/device_facts.h"
 #include "bench/energy.h"
 #include "bench/prepared.h"
@@ -18,7 +18,7 @@
 #include "runtime/device.h"
 #include "runtime/usage.h"
 
-/* Prepared workloads are kept up to this, or to an eighth of the device's memory. */
+/* Prepared workloads are kept up to this size or an eighth of the device's memory, whichever is smaller. */
 static const uint64_t most_budget_bytes = UINT64_C(2) << 30;
 static const double most_runs_per_sample = 1e5;
 
@@ -104,7 +104,7 @@ static clf_status serve_engines(server *s, const json_t *request, json_t *reply)
     return CLF_OK;
 }
 
-/* Kernels that were launched since `before`, the busiest first. */
+/* Names of the kernels that were launched since `before`, in falling order of time. */
 static json_t *kernels_since(server *s, const clf_kernel_stats *before, size_t before_count)
 {
     json_t *names = json_array();
@@ -123,7 +123,7 @@ static json_t *kernels_since(server *s, const clf_kernel_stats *before, size_t b
     return names;
 }
 
-/* One run whose kernels are noted: they tell which engine did each part. */
+/* Runs the workload once and adds the names of its kernels to the reply. They show which engine did each part. */
 static clf_status note_kernels(server *s, const clfi_workload *workload, void *state, json_t *reply)
 {
     clf_kernel_stats *before;
@@ -141,7 +141,8 @@ static clf_status note_kernels(server *s, const clfi_workload *workload, void *s
     return st;
 }
 
-/* Device memory that the latest runs took. before: in use before the workload was prepared; held: by it, between runs. */
+/* Adds the device memory that the latest runs took. before: bytes in use before the workload was prepared; held: bytes that it holds
+ * between runs. */
 static void add_memory(const server *s, const clfi_workload *workload, const void *state, size_t before, size_t held, clfi_row_facts *facts)
 {
     clfi_workload_memory memory = {.operand_bytes = held};
@@ -158,7 +159,7 @@ static double known_ms(uint64_t ns)
     return ns ? (double)ns / 1e6 : NAN;
 }
 
-/* The longest launch since the two were set to 0. */
+/* Adds the longest launch since the two figures were set to 0. */
 static void add_longest(const server *s, clfi_row_facts *facts)
 {
     facts->longest_launch_ms = known_ms(s->context->stats.longest_launch_ns);
@@ -173,7 +174,7 @@ static clf_status add_tuning(const server *s, json_t *reply)
     return CLF_OK;
 }
 
-/* Alone in the process's and the device's memory. */
+/* Verifies a workload while no other is prepared, so that the peaks of memory are its own. */
 static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
 {
     const clfi_workload *workload;
@@ -194,11 +195,11 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     const uint64_t held = clfi_usage_bytes(s->context) - before;
     clfi_usage_restart(s->context);
     s->context->stats.longest_launch_ns = s->context->stats.longest_estimate_ns = 0;
-    CLF_TRY(note_kernels(s, workload, state, reply)); /* and builds them */
+    CLF_TRY(note_kernels(s, workload, state, reply)); /* also builds the kernels */
     facts.host_peak_bytes = (double)clfi_resident_peak_bytes();
     add_memory(s, workload, state, (size_t)before, (size_t)held, &facts);
     add_longest(s, &facts);
-    CLF_TRY(add_tuning(s, reply)); /* a model chooses when it is loaded */
+    CLF_TRY(add_tuning(s, reply)); /* a model chooses engines when it is loaded */
     CLF_TRY(workload->type->run(state, &sample));
     if (sample.wall_ns > longest * 1e9)
         CLF_FAIL(CLF_UNSUPPORTED, "too slow: one run takes %.3g s: expected at most %g s (--longest-run)", sample.wall_ns / 1e9, longest);
@@ -213,7 +214,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     return clfi_row_facts_write(&facts, false, facts_json);
 }
 
-/* One sample: the mean of some runs. device_ns below 0: not known. */
+/* Takes one sample: the mean of `runs` runs. device_ns below 0: not known. */
 static clf_status take_sample(const clfi_workload *workload, void *state, size_t runs, clfi_sample *out)
 {
     clfi_sample sum = {0, 0};
@@ -228,8 +229,8 @@ static clf_status take_sample(const clfi_workload *workload, void *state, size_t
     return CLF_OK;
 }
 
-/* A sample of the host's time, without the events of kernels, and one run with them for the device's time. Events take some drivers as long
- * as launches do: NVIDIA's needs 5 us a launch, and 12 with them. */
+/* Takes a sample of the host's time without events of kernels, and one run with them for the device's time. Events would distort the
+ * host's time: with some drivers they cost as much as a launch. */
 static clf_status take_both(server *s, const clfi_workload *workload, void *state, size_t runs, clfi_sample *out)
 {
     clf_profile *const profile = s->context->profile;

@@ -6,8 +6,8 @@
 
 #include "workload/verdict.h"
 
-/* The relative error of clf_l2_normalize is at most ((8 + sqrt C) / 2 + 11) u (reference_norm.c), that of the square twice as much, and
- * each element is rounded. */
+/* Whether the square of a norm is 1 within rounding. clf_l2_normalize has a relative error of at most ((8 + sqrt C) / 2 + 11) u
+ * (reference_norm.c). The square doubles it, and each element is rounded once more. */
 static bool is_normal(double square, double width)
 {
     return fabs(square - 1) <= (sqrt(width) + 8 + 22 + 2) * 0x1p-24;

@@ -15,7 +15,7 @@
 #include "workload/reference_network.h"
 #include "workload/verdict.h"
 
-/* Operations that the reference of one sequence may take, and tokens that it is given in any case. */
+/* The reference of one sequence may take affordable_flops operations. It gets LEAST_TOKENS tokens even if they take more. */
 static const double affordable_flops = 2e10;
 enum { LEAST_TOKENS = 8, SOURCE_SEED = 12 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "first_token": opening the device, loading the model (with its tokenizer, where it has one), kernels from the cache on disk,
- * a short prompt, logits on the host. The drivers are loaded and the weights in the host's memory. */
+/* Workloads "first_token": the time from no context to the first logits on the host. A run opens the device, loads the model (with its
+ * tokenizer if it has one), loads kernels from the cache on disk and decodes a short prompt. The drivers are already loaded, and the
+ * weights are in the host's memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static clf_status open(clfi_start *start, clf_context *context)
     return CLF_OK;
 }
 
-/* The prompt as clf_session_generate would have it: kernels are known before the first of them is compiled. */
+/* Decodes the prompt as clf_session_generate does: a rehearsal finds all kernels before the first one is compiled. */
 static clf_status first_token(clfi_start *start)
 {
     const generation_start_state *s = (const generation_start_state *)start;

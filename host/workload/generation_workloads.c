@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "prefill" and "decode". Counts 2 operations per weight of the layers and token, 2 V C for each row of logits, and 4 per query,
- * key and element of a head. Bytes are the weights once for each pass, and the keys and values that are written and read. */
+/* Workloads "prefill" and "decode" of the suite "generation", and the catalogue of that suite.
+ *
+ * Operations are 2 per weight of the layers and token, 2 V C for each row of logits, and 4 per query, key and element of a head. Bytes
+ * are the weights once for each pass, and the keys and values that are written and read. */
 #include "workload/generation_workloads.h"
 
 #include <math.h>
@@ -15,7 +17,7 @@
 #include "workload/greedy.h"
 #include "workload/timing.h"
 
-enum { STEPS = 8 /* of a run */, FEW_STEPS = 2 /* that are verified of a large model */, CHOICE_SEED = 10, MOST_CHECKED = 2 };
+enum { STEPS = 8 /* of a run */, FEW_STEPS = 2 /* verified if the model is large */, CHOICE_SEED = 10, MOST_CHECKED = 2 };
 
 typedef struct generation_case {
     clfi_generation_source source;
@@ -29,7 +31,7 @@ typedef struct generation_state {
     clfi_generation_network network;
     clfi_greedy greedy;
     int32_t *ids, *offsets; /* [sequences, prompt] */
-    int32_t *first;         /* [sequences]: the tokens behind the prompts */
+    int32_t *first;         /* [sequences]: the token that follows each prompt */
     int32_t *sources;       /* [sequences, source tokens]; NULL: a decoder alone */
 } generation_state;
 
@@ -48,7 +50,7 @@ static void release(void *state)
     free(s);
 }
 
-/* Sequences with the first `tokens` of their prompts and nothing else. */
+/* Empties all sequences and gives each the first `tokens` tokens of its prompt. */
 static clf_status give_prompts(generation_state *s, size_t tokens)
 {
     CLF_TRY(clfi_greedy_keep(&s->greedy, 0));
@@ -117,7 +119,7 @@ static void note(const generation_state *s, size_t step, const checked *c)
     }
 }
 
-/* The same tokens as a run's, or the beginning of its prompt and fewer steps. */
+/* Runs the sequences again and keeps what is checked: the tokens of a timed run, or the beginning of its prompt and fewer steps. */
 static clf_status observe(generation_state *s, const checked *c)
 {
     const size_t v = s->greedy.vocabulary;
@@ -188,7 +190,7 @@ static clf_status add(clfi_workload_list *list, const clfi_generation_model *mod
         return st;
     }
     const size_t tokens = clfi_generation_source_tokens(&one->source);
-    const double keys = workload->items * (double)tokens; /* of sources, that tokens attend to */
+    const double keys = workload->items * (double)tokens; /* of sources: pairs of a token and a key that it attends to */
     workload->flops += model->cost.attention_flops * keys;
     workload->bytes += model->cost.cache_bytes * (steps ? keys : (double)tokens);
     if (tokens && work && json_object_set_new(work, "source", json_integer((json_int_t)tokens)) != 0) {
@@ -262,7 +264,7 @@ static clf_status add_random(clfi_workload_list *list, const char *name, const c
     return st;
 }
 
-/* Shapes of SmolLM2-135M's layers (Ben Allal et al. 2025), of which there are four, and a third of its vocabulary. */
+/* Layers have the shapes of SmolLM2-135M (Ben Allal et al. 2025). There are four of them, and a third of its vocabulary. */
 static clf_status add_small(clfi_workload_list *list, clf_weight_type weights, bool quick)
 {
     const clfi_random_decoder_shape shape = {.layers = 4,
@@ -281,7 +283,7 @@ bool clfi_generation_has_memory(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) >= CLFI_GENERATION_LARGE_GB * 1e9;
 }
 
-/* Shapes of Llama 3.2 1B (Grattafiori et al. 2024) and of Qwen3 0.6B (Yang et al. 2025), with fewer positions. */
+/* Models of the shapes of Llama 3.2 1B (Grattafiori et al. 2024) and Qwen3 0.6B (Yang et al. 2025), with fewer positions. */
 static clf_status add_large(clfi_workload_list *list)
 {
     static const clfi_random_decoder_shape llama = {.layers = 16,

@@ -31,14 +31,14 @@ void clfi_greedy_free(clfi_greedy *greedy)
 {
     for (size_t i = 0; i < greedy->count; i++)
         if (clfi_decode_drop(greedy->decoding, greedy->inputs[i].sequence) != CLF_OK)
-            break; /* cannot happen: they are open */
+            break; /* cannot happen: the sequences are open */
     free(greedy->inputs);
     free(greedy->next);
     free(greedy->logits);
     *greedy = (clfi_greedy){0};
 }
 
-/* One pass; the logits after each of its sequences are read. */
+/* Runs one pass and reads the logits after each of its sequences. */
 static clf_status pass(const clfi_greedy *greedy, const clf_decode_input *inputs, size_t count, float *logits)
 {
     clf_context *context = clfi_decode_context(greedy->decoding);

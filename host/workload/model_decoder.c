@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "decoder": phonemes of common words by the built-in encoder-decoder, greedy and with a beam, from letters to phonemes on the
- * host.
+/* Workloads "decoder": the built-in encoder-decoder (or one of a directory) finds the phonemes of words, greedily or with a beam. A run
+ * goes from letters to phonemes on the host.
  *
- * Verified against the float64 reference (reference_transformer.h), which is given the phonemes of some words, a fixed random choice. The
- * log-probability of the whole sequence must be the score, and for greedy decoding no other phoneme may be more probable at any place. Both
- * hold within what rounding errors may change. */
+ * The float64 reference (reference_transformer.h) is given the phonemes that were found for a fixed random choice of the words. The
+ * score must be the log-probability of the whole sequence. With greedy decoding, no other phoneme may be more probable at any place.
+ * Both hold within what rounding errors may change. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ typedef struct decoder_state {
     clf_context *context;
     clf_pronouncer *pronouncer;
     clfi_texts words;
-    clf_pronunciations *result; /* of the latest run */
+    clf_pronunciations *result; /* result of the latest run */
     size_t weights_bytes;
 } decoder_state;
 
@@ -97,9 +97,10 @@ static clf_status load_reference(const char *directory, clfi_ref_weights *weight
     return st;
 }
 
-/* One word as the network sees it. */
+/* One word and its phonemes as token ids. */
 typedef struct sequence {
-    int32_t source[LONGEST], target[LONGEST]; /* target: the start, then the phonemes; what is predicted is one place later, with the end */
+    int32_t source[LONGEST], target[LONGEST]; /* target: the start token, then the phonemes. target[t] predicts target[t + 1], the last
+                                                 one the end */
     int64_t source_length, target_length;
 } sequence;
 
@@ -130,7 +131,8 @@ static clf_status log_probabilities(const clf_transformer_config *config, const 
     return clfi_ref_log_probabilities(config, weights, one->source_length, one->source, one->target_length, one->target, out, noise);
 }
 
-/* Score and choices of one word; exact and disturbed: LONGEST * V values each. */
+/* Checks the score and, if greedy, the choices of one word. exact, disturbed: log-probabilities without and with rounding errors,
+ * LONGEST * V values each. */
 static void check_choices(const decoder_state *s, const sequence *one, const clf_pronunciation *got, const double *exact,
                           const double *disturbed, clfi_verdict *out)
 {
@@ -149,7 +151,7 @@ static void check_choices(const decoder_state *s, const sequence *one, const clf
         score += exact[t * v + next];
         change += worst_change;
         if (s->one->beam == 1)
-            clfi_verdict_add(out, exact[t * v + next], best, 2 * SAFETY * worst_change); /* two numbers are compared */
+            clfi_verdict_add(out, exact[t * v + next], best, 2 * SAFETY * worst_change); /* both sides of the comparison are disturbed */
     }
     clfi_verdict_add(out, (double)got->score, score, SAFETY * change + 0x1p-24 * LONGEST * fabs(score));
 }
@@ -226,7 +228,8 @@ static clf_status identify(const char *directory, json_t **out)
     return CLF_OK;
 }
 
-/* id: what comes after "decoder/". data: what the words are, with the hash of their file where they come from one. */
+/* id: the part after "decoder/". data: a description of the words, with the hash of their file if they come from one; released in any
+ * case. */
 static clf_status add(clfi_workload_list *list, const decoder_case *from, const char *id, json_t *data)
 {
     static const char *const off_device[] = {"letters to ids", "which words are done, step by step", "phonemes to text", NULL};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "encoder": sentence embeddings by a model directory, from token ids in batches of equal length, and from texts of mixed length.
  *
- * A run goes from the ids or texts to the embeddings on the host. Counts for ids 2 operations per weight of the projections and token, and
- * 4 C per pair of query and key, in every layer. Texts are not counted, as their tokens are the tokenizer's affair. Verified against a
- * float64 pass (reference_encoder.h) of a fixed random choice of the sequences, and the others against the device's own embedding of each
- * alone. Checked are the largest error of an element, and the norms of all rows where the model normalises. */
+ * A run goes from the ids or texts to the embeddings on the host. For ids, operations are 2 per weight of the projections and token, and
+ * 4 C per pair of query and key, in every layer. For texts none are counted, because the tokenizer decides how many tokens there are. A
+ * fixed random choice of the sequences is verified against a float64 pass (reference_encoder.h). The others are compared with the
+ * device's own embedding of each sequence alone. A check covers the largest error of an element, and the norms of all rows if the model
+ * normalises. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -31,7 +32,7 @@ typedef struct encoder_state {
     clf_model *model;
     clf_session *session;
     int32_t *ids, *offsets;
-    clf_tokens *sequences; /* of the ids */
+    clf_tokens *sequences; /* the ids as sequences */
     clfi_texts texts;
     clf_embed_stats stats; /* of the latest run on texts */
     size_t weights_bytes;
@@ -53,7 +54,7 @@ static void release(void *state)
     free(s);
 }
 
-/* Texts as they stand: the reference knows of no prompt. */
+/* Embeds texts without a prompt, because the reference adds none. */
 static clf_status embed_texts(const encoder_state *s, const clf_text *texts, size_t count, float *out, clf_embed_stats *stats)
 {
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
@@ -61,7 +62,7 @@ static clf_status embed_texts(const encoder_state *s, const clf_text *texts, siz
     return clf_session_embed(s->session, texts, count, &params, out, stats);
 }
 
-/* One pass. */
+/* Embeds all sequences in one pass. */
 static clf_status embed_ids(const encoder_state *s, const clf_tokens *sequences, size_t count, float *out)
 {
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
@@ -112,7 +113,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return setup(s);
 }
 
-/* The wanted row of a sequence, by the reference. */
+/* The embedding of one sequence by the reference. */
 static clf_status want_row(const encoder_state *s, const clfi_ref_encoder *reference, size_t place, double *want, double *bound)
 {
     const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)clf_model_get_info(s->model)->max_tokens};
@@ -127,7 +128,7 @@ static clf_status want_row(const encoder_state *s, const clfi_ref_encoder *refer
     return st;
 }
 
-/* The device's row of a sequence that is alone. */
+/* The embedding that the device computes for a sequence alone. */
 static clf_status embed_alone(const encoder_state *s, size_t place, float *row, double *want)
 {
     const size_t width = (size_t)clf_model_get_info(s->model)->embedding_width;
@@ -138,11 +139,11 @@ static clf_status embed_alone(const encoder_state *s, size_t place, float *row, 
     return CLF_OK;
 }
 
-/* Rows of a run: a choice of them against the reference, the others against what the device makes of their sequences alone. row, want: C
- * values of scratch. */
+/* Checks the rows of a run: a choice of them against the reference, the others against the device's embeddings of their sequences alone.
+ * row, want: scratch, one embedding each. */
 static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *reference, float *row, double *want, clfi_verdict *out)
 {
-    enum { ALONE_BOUND = 4 }; /* of the largest bound of the choice: two results' roundings, of other sequences */
+    enum { ALONE_BOUND = 4 }; /* times the largest bound of the choice: both rows are rounded, and their sequences differ */
     const clf_model_info *info = clf_model_get_info(s->model);
     const size_t batch = s->one->batch, width = (size_t)info->embedding_width;
     clfi_random random = {CHOICE_SEED};
@@ -218,7 +219,7 @@ size_t clfi_encoder_tokens(const void *state)
     return s->texts.count ? s->stats.tokens : s->one->batch * s->one->tokens;
 }
 
-/* The host's part of a run. */
+/* Work of the host in a run. */
 static const char *const text_work[] = {"tokenizing", "sorting texts by length", "packing ids and positions into batches", NULL};
 static const char *const id_work[] = {"packing ids and positions", NULL};
 

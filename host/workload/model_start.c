@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "start": from a process without a context to the first embedding on the host: opening the device, loading the model,
- * kernels, one text. The drivers are loaded.
+/* Workloads "start": the time from a process without a context to the first embedding on the host. A run opens the device, loads the model,
+ * gets its kernels and embeds one text. The drivers are already loaded.
  *
- * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source, which
- * neither this cache nor the driver's own has met before (CLBlast's programs alone may come from the driver's). Weights are in the host's
- * page cache in both. Verified like the encoder: the embedding against a float64 pass. */
+ * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from a source text that
+ * is new to the library's cache and to the driver's. Only programs of CLBlast may come from the driver's cache. Weights are in the
+ * host's page cache in both cases. The embedding is verified against a float64 pass, as for workloads "encoder". */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -48,7 +48,7 @@ static clf_status open(clfi_start *start, clf_context *context)
     CLF_TRY(clf_model_open(context, s->one->directory, NULL, &model));
     s->info = *clf_model_get_info(model);
     const clf_status st = clf_session_create(model, NULL, &s->session);
-    clf_model_destroy(model); /* the session keeps it */
+    clf_model_destroy(model); /* the session keeps the model alive */
     CLF_TRY(st);
     start->memory.weights_bytes = clfi_model_weights_bytes(s->info.file_bytes, clfi_usage_bytes(context));
     clfi_usage_restart(context);

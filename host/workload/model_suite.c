@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The models suite: a directory's encoder, its start, and the built-in encoder-decoder. */
+/* Lists the workloads of the suite "models": those of a directory's encoder, of its start, and of the built-in encoder-decoder. */
 #include "base/status.h"
 #include "workload/model_workloads.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts and words that model workloads read. */
+/* Makes and reads the texts and words of model workloads. */
 #include "workload/model_texts.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_SENTENCES = 12, LARGEST_FILE = 1 << 30 };
 
-/* Sentences of different lengths; a text of the benchmark is some of them in a row. */
+/* Sentences of different lengths; a text of the benchmark is several of them in a row. */
 static const char *const sentences[] = {
     "The ferry was late again.",
     "She keeps a list of every bird that has landed on the balcony since spring.",
@@ -74,7 +74,7 @@ static const char *const words[] = {
 };
 static const size_t word_count = COUNT(words);
 
-/* Adds a text of `size` bytes at the end of the storage. Its address is set by point(), as the storage may still move. */
+/* Adds a text of `size` bytes. Its address is set later by point(), because the storage may still move. */
 static clf_status add(clfi_texts *texts, size_t size)
 {
     CLF_TRY(clfi_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items, "texts"));
@@ -82,7 +82,7 @@ static clf_status add(clfi_texts *texts, size_t size)
     return CLF_OK;
 }
 
-/* Texts lie one after another with `gap` bytes between them. */
+/* Sets the addresses of all texts. They lie one after another in the storage with `gap` bytes between them. */
 static void point(clfi_texts *texts, size_t gap)
 {
     const char *at = clfi_str_text(&texts->storage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the workloads of models. */
+/* Functions that the workloads of models share: names, identities and parameters of models. */
 #include "workload/model_workloads.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "model/model_checkpoint.h"
 #include "model/network_open.h"
 
-/* "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's name is taken then. */
+/* The folder "model" of ".../all-MiniLM-L6-v2/model" says nothing, so the name of its parent is taken instead. */
 void clfi_model_name(const char *directory, char *out, size_t size)
 {
     static const char ending[] = ".gguf";
@@ -54,7 +54,7 @@ done:
     return st;
 }
 
-/* One hash over the hashes of all files of weights, in their order. */
+/* The hash of the file of weights; of several files, one hash over their hashes in order. */
 static clf_status hash_weights(const char *path, char out[CLFI_HASH_TEXT_BYTES], json_int_t *bytes)
 {
     clf_checkpoint *checkpoint = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "attention": fused scaled dot-product attention by length, with and without masks, by engine.
  *
- * out [N,L,D] = softmax(q k^T / sqrt(D)) v for N = batch * heads. Causal attention uses L (L + 1) / 2 pairs of query and key; with
- * lengths, batch row b of B keeps the first L - b L / 2B keys. Counted are 4D operations per used pair, and the bytes of q, the used rows
- * of k and v, and out once each. Verified against float64 with the bound of reference_attention.h: all queries of small cases, else a
- * fixed random subset. */
+ * out [N,L,D] = softmax(q k^T / sqrt(D)) v for N = batch * heads. Causal attention uses L (L + 1) / 2 pairs of query and key. With
+ * lengths, batch row b of B keeps the first L - b L / 2B keys. Operations are 4D per used pair. Bytes are those of q, the used rows of k
+ * and v, and out, once each. Verified against float64 with the bound of reference_attention.h: all queries of small cases, else a fixed
+ * random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -113,7 +113,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(attention_state), setup, state);
 }
 
-/* Verifies one query; scratch: (2 L + 3) D values. Masked keys come last, so the reference gets the keys before them alone. */
+/* Verifies one query; scratch: (2 L + 3) D values. Masked keys come last, so the reference gets only the keys before them. */
 static clf_status check_query(const attention_state *s, size_t place, double *scratch, clfi_verdict *out)
 {
     const size_t length = (size_t)s->one.length, size = (size_t)s->one.size, head = place / length, query = place % length;

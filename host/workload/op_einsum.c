@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "einsum": the equations of attention in each layout of the heads, by the GEMM engine that runs their matrix step; and
- * permutations and sums, which the loops kernels run.
+ * permutations and sums, which kernels of loops run.
  *
- * Counted are 2 operations per product where something is summed over, and the bytes of the operands and of the result once each.
- * Verified against float64 with the bound of clfi_ref_einsum_error and what products lose at the context's precision: all elements of small
- * results, else a fixed random subset. */
+ * Operations are 2 per product if something is summed over, else 0. Bytes are those of the operands and of the result, once each.
+ * Verified against float64 with the bound of clfi_ref_einsum_error and the loss of products at the context's precision: all elements of
+ * small results, else a fixed random subset. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@
 
 enum { SEED = 5, ELEMENTS_CHECKED = 4096, MOST_OPERANDS = 3, ENGINE_BYTES = 64 };
 
-static const double small_case = 1 << 24; /* products, verified as a whole */
+static const double small_case = 1 << 24; /* products; up to here the whole result is verified */
 
 typedef struct einsum_case {
     const char *equation;
@@ -32,7 +32,7 @@ typedef struct einsum_case {
     bool is_quick;
 } einsum_case;
 
-/* Attention with every matrix in one piece. */
+/* Attention whose matrices are contiguous. */
 static const char plain_scores[] = "bhid,bhjd->bhij", plain_contexts[] = "bhij,bhjd->bhid";
 
 #define HEADS(N, H, I, J, D)                    \
@@ -72,7 +72,7 @@ static const einsum_case cases[] = {
     {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
 };
 
-/* Each way to run a step, at sizes that no tile divides, for the self-test. */
+/* Cases for the self-test: each way to run a step, at sizes that no tile divides. */
 static const einsum_case small_cases[] = {
     {"ibhd,jbhd->ijbh", HEADS(2, 3, 9, 17, 32), false}, /* the attention equations: batches inside */
     {"ijbh,jbhd->ibhd", HEADS(2, 3, 9, 17, 32), false},
@@ -84,7 +84,7 @@ static const einsum_case small_cases[] = {
     {"a,b,c->abc", {{'a', 7}, {'b', 5}, {'c', 33}}, false},                /* products without a sum */
     {"abc->", {{'a', 19}, {'b', 23}, {'c', 7}}, false},                    /* everything summed */
     {"ab->ba", {{'a', 67}, {'b', 131}}, false},                            /* permutations, which are exact */
-    {"ab->ba", {{'a', 300}, {'b', 257}}, false},                           /* large enough for kernels of their own */
+    {"ab->ba", {{'a', 300}, {'b', 257}}, false},                           /* large enough for the kernels of permutations */
     {"abc->cab", {{'a', 3}, {'b', 65}, {'c', 33}}, false},
     {"abcd->dbca", {{'a', 17}, {'b', 3}, {'c', 5}, {'d', 40}}, false},
     {"abc->bac", {{'a', 5}, {'b', 7}, {'c', 64}}, false},
@@ -105,12 +105,13 @@ static int64_t size_of(const einsum_case *one, char label)
     return 1;
 }
 
-/* Shapes of the operands from the labels before "->". Returns how many operands. */
+/* Shapes of the operands. */
 typedef struct einsum_shapes {
     int rank[MOST_OPERANDS];
     int64_t dim[MOST_OPERANDS][CLF_MAX_RANK];
 } einsum_shapes;
 
+/* Reads the shapes from the labels before "->". Returns the number of operands. */
 static int shapes_of(const einsum_case *one, einsum_shapes *out)
 {
     int count = 1;
@@ -135,7 +136,7 @@ static clf_status make_plan(const einsum_case *one, clf_einsum_form *form, clf_e
                                   CLF_EINSUM_NO_LIMIT, plan);
 }
 
-/* Whether the plan has a matrix step that this engine runs: the plan's own text says "gemm NAME". */
+/* Whether the plan has a matrix step that this engine runs: the text of the plan then contains "gemm NAME". */
 static clf_status uses_engine(clf_context *context, const clf_einsum_plan *plan, const char *engine, bool *out)
 {
     char forced[ENGINE_BYTES], name[ENGINE_BYTES], text[4096];
@@ -244,7 +245,7 @@ done:
 static const clfi_workload_type type = {
     .engines = engines, .prepare = prepare, .verify = verify, .run = clfi_op_run_chain, .release = release};
 
-/* "2x12x128x32,2x12x128x32" */
+/* Writes the shapes as in "2x12x128x32,2x12x128x32". */
 static void describe_shapes(const einsum_shapes *shapes, int count, char *text, size_t size)
 {
     size_t used = 0;
@@ -290,7 +291,7 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
 }
 
-/* `peer` of attention in other layouts: the same products, plain. */
+/* `peer` of attention in other layouts: the same products with contiguous matrices. */
 static clf_status plain_peer(const clfi_workload *workload, clfi_workload_list *list)
 {
     einsum_case plain = *(const einsum_case *)workload->parameters;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "gemm": the linear layers of real encoders, by number of rows and by engine, with the epilogues that the models fuse.
  *
- * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a batch.
- * Counted are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load,
- * and stay in whatever cache holds them. In some workloads the weights are stored as f16, bf16 or quantised blocks; all else, also the
- * arithmetic, stays f32. "gemm/f32-medium" and "-high" ask for that precision, and name the matrix unit's peak as their limit. Verified
- * against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h). A small result is
- * checked whole, a large one in the rows and columns of a fixed random subset, with the last. */
+ * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 are a short text or a beam, 128 a text, 4096 a
+ * batch. Operations are 2mnk. Bytes are those of x, w, bias, residual and y, once each. Weights are packed before the clock starts, as when
+ * a model is loaded, and stay in whatever cache holds them. In some workloads the weights are stored as f16, bf16 or quantised blocks;
+ * everything else, and the arithmetic, stays f32. "gemm/f32-medium" and "-high" ask for that precision, and name the matrix unit's peak as
+ * their limit.
+ *
+ * Verified against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h). A small
+ * result is checked whole. Of a large one, the rows and columns of a fixed random subset are checked, among them the last ones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@
 
 enum { SEED = 1, MOST_ROWS_CHECKED = 24, MOST_COLUMNS_CHECKED = 768 };
 
-static const double small_product = 1 << 26; /* verified as a whole */
+static const double small_product = 1 << 26; /* up to here the whole result is verified */
 
 typedef struct gemm_case {
     int64_t m, n, k;
@@ -59,7 +61,7 @@ static const projection projections[] = {
     {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_WEIGHT_BF16},
 };
 
-/* Sizes of no model, which no tile divides, for the self-test. */
+/* Sizes for the self-test that no tile divides and no model has. */
 static const struct {
     int64_t m;
     projection shape;
@@ -70,7 +72,7 @@ static const struct {
     {65, {"none", "odd sizes", 48, 64, CLF_ACTIVATION_RELU, true, false, 65, CLF_WEIGHT_F32}},
     {5, {"none", "odd sizes", 41, 67, CLF_ACTIVATION_NONE, false, false, 5, CLF_WEIGHT_F16}},
     {19, {"none", "odd sizes", 35, 96, CLF_ACTIVATION_NONE, true, false, 19, CLF_WEIGHT_BF16}},
-    /* every type of blocks on few rows, two on more of them than are multiplied at once, and for many, which read them as floats, two */
+    /* quantised blocks: each type with one row, and q4_0 with more rows than a kernel multiplies at once */
     {1, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q8_0}},
     {1, {"none", "odd sizes", 50, 288, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
     {1, {"none", "odd sizes", 21, 416, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_1}},
@@ -80,9 +82,10 @@ static const struct {
     {1, {"none", "odd sizes", 23, 512, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_K}},
     {1, {"none", "odd sizes", 39, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q6_K}},
     {12, {"none", "odd sizes", 45, 288, CLF_ACTIVATION_NONE, true, false, 12, CLF_WEIGHT_Q4_0}},
-    /* rows as long as in models of 1 B and of 70 B weights, which more items of a work-group share */
+    /* weights with rows as long as in models of 1 B and 70 B parameters: several work-items share a row */
     {1, {"none", "odd sizes", 13, 1056, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
     {1, {"none", "odd sizes", 7, 8224, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
+    /* many rows: engines for them read the blocks as floats */
     {20, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_GELU, false, false, 20, CLF_WEIGHT_Q8_0}},
     {41, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_SILU, true, false, 41, CLF_WEIGHT_Q4_1}},
     {29, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, true, false, 29, CLF_WEIGHT_Q6_K}},
@@ -106,12 +109,12 @@ typedef struct gemm_state {
     clfi_op_run run;
     gemm_case one;
     clfi_operand x, w, bias, residual, y;
-    clfi_random_blocks blocks; /* in w's place */
+    clfi_random_blocks blocks; /* quantised weights, which replace w */
     clf_linear *linear;
 } gemm_state;
 
-/* Engines that apply: the form in which they take a weight suits the product, and they compute at the precision of the workload, where it
- * has one. Engines for few rows are left out of products with more. */
+/* Lists the engines that apply: they take a weight in a form that suits the product, and compute at the precision of the workload if it
+ * names one. Engines for few rows are left out of products with more. */
 static void find_engines(const clfi_workload *workload, const clf_context *context, clfi_engine_list *out)
 {
     const gemm_case *one = workload->parameters;
@@ -211,11 +214,11 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(gemm_state), setup, state);
 }
 
-/* The part of the product that is verified, at places[0..m) of the rows and places[m..m+n) of the columns, in double. */
+/* The part of the product that is verified, in double: rows places[0..m) and columns places[m..m+n). */
 typedef struct gemm_part {
     int64_t m, n;
     size_t *places;
-    double *a, *b, *b_terms, *bias, *residual, *want, *bound; /* pointers into one allocation, that of a */
+    double *a, *b, *b_terms, *bias, *residual, *want, *bound; /* all point into one allocation, which starts at a */
 } gemm_part;
 
 static clf_status make_part(const gemm_state *s, gemm_part *part)
@@ -274,7 +277,7 @@ static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdic
         for (int64_t j = 0; j < part->n; j++) {
             const double want = part->want[i * part->n + j], bound = part->bound[i * part->n + j];
             clfi_verdict_add(out, (double)row[part->places[part->m + j]], want,
-                             bound + 0x1p-24 * (fabs(want) + bound)); /* and y's own rounding */
+                             bound + 0x1p-24 * (fabs(want) + bound)); /* the last term is the rounding of y */
         }
     }
 }
@@ -345,7 +348,7 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m, 
     return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
 }
 
-/* The same products at lower precisions, of as many rows as engines for these are made for. */
+/* Adds products at lower precisions, with as many rows as engines for them are made for. */
 static clf_status add_lower(clfi_workload_list *list, bool quick)
 {
     for (size_t i = 0; i < COUNT(projections); i++)

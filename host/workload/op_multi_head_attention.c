@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "multi_head_attention": the whole layer in self-attention, sequence first, as two of its textbook descriptions write it.
+/* Workloads "multi_head_attention": the whole layer in self-attention, with sequence-first operands as in textbook descriptions.
  *
- * x, out [L,N,D]; four projections W [D,D] with biases, H heads of D / H columns. mask "query-key-batch": u8 [L,L,N], of which about three
- * quarters are kept. Counted are 8 D^2 operations per position, 4 D per pair of query and key whether masked or not, and the bytes of x,
- * out, the weights and the mask once each. Verified against float64: all queries of small cases, else some of one batch row. */
+ * x, out [L,N,D]; four projections W [D,D] with biases, H heads of D / H columns. mask "query-key-batch": u8 [L,L,N], of which about
+ * three quarters are kept. Operations are 8 D^2 per position, and 4 D per pair of query and key, masked or not. Bytes are those of x,
+ * out, the weights and the mask, once each. Verified against float64: all queries of small cases, else some queries of one batch row. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -60,7 +60,7 @@ static void release(void *state)
     free(s);
 }
 
-/* Every query keeps the key at its own place. */
+/* Makes a random mask in which every query keeps the key at its own place. */
 static clf_status make_mask(layer_state *s, clf_context *context, clfi_random *random)
 {
     const int64_t length = s->one.length, batch = s->one.batch, dim[] = {length, length, batch};
@@ -72,7 +72,7 @@ static clf_status make_mask(layer_state *s, clf_context *context, clfi_random *r
     return clf_tensor_create_from(context, CLF_U8, 3, dim, s->keep, &s->mask);
 }
 
-/* Weights that leave the size of what they multiply about as it is. */
+/* Makes the layer. Weights are uniform in +-sqrt(3 / D), so that a product has about the variance of its input. */
 static clf_status make_layer(layer_state *s, clf_context *context, clfi_random *random)
 {
     const int64_t width = s->one.width, dim[] = {width, width};
@@ -119,13 +119,13 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(layer_state), setup, state);
 }
 
-/* Rows in double and what a float32 computation of them may be off by. */
+/* Rows in double, and bounds on the errors of a float32 computation of them. */
 typedef struct bounded {
     double *value, *bound;
 } bounded;
 
-/* y[row] = W x + b for an x known to `x_bound` (NULL: exactly). Sums of D products are off by sqrt(D) u of their magnitudes, times a
- * constant, here 4 (Higham & Mary 2019). */
+/* y[row] = W x + b for an x with errors up to `x_bound` (NULL: exact). A sum of D products errs by sqrt(D) u of their magnitudes, times
+ * a constant, here 4 (Higham & Mary 2019). */
 static void project(const layer_state *s, int which, const double *x, const double *x_bound, double *y, double *y_bound)
 {
     const int64_t width = s->one.width;
@@ -154,7 +154,7 @@ static void project_position(const layer_state *s, int which, int64_t position, 
     project(s, which, x, NULL, y, y_bound);
 }
 
-/* Memory for the check of one batch row: keys and values of every position, each head's apart, [H,L,D / H], and room for a query. */
+/* Memory for the check of one batch row: keys and values of every position, each head apart, [H,L,D / H], and one query. */
 typedef struct layer_check {
     int64_t batch_row;
     double *memory;
@@ -197,8 +197,8 @@ static void project_keys(const layer_state *s, layer_check *check)
     }
 }
 
-/* One head's context. Beside the bound of exact q, k and v: a score is off by what theirs make of it, a weight by twice that in proportion,
- * and the values by their own. */
+/* Computes the context of one head. The errors of q, k and v add to the bound for exact operands: each score errs by `off`, each weight
+ * by twice that relatively, and the values by their own errors. */
 static clf_status attend(const layer_state *s, layer_check *check, int64_t head)
 {
     const size_t size = (size_t)(s->one.width / s->one.heads), length = (size_t)s->one.length, at = (size_t)head * size;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "layer_norm" and "rms_norm": rows of the widths of real models, with and without a residual, by engine.
  *
- * y = norm(x + residual) * gamma + beta over the last axis of [rows, columns]. Counted are the bytes of x, residual, gamma, beta and y
- * once each.
- * Verified against float64 with the bounds of reference_norm.h: all rows up to 2^22 elements, else a fixed random subset. */
+ * y = norm(x + residual) * gamma + beta over the last axis of [rows, columns]. Bytes are those of x, residual, gamma, beta and y, once
+ * each. Verified against float64 with the bounds of reference_norm.h: all rows up to 2^22 elements, else a fixed random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -30,11 +29,11 @@ static const norm_case cases[] = {
     {false, false, false, 32768, 1024, 0},
 };
 
-/* Sizes that no vector divides, and means far from 0, for the self-test. */
+/* Cases for the self-test: sizes that no vector divides, and means far from 0. */
 static const norm_case small_cases[] = {
     {false, true, false, 5, 385, 0}, {false, false, false, 5, 385, 1e4f}, {false, false, false, 3, 131, 1e6f},
     {true, false, false, 3, 129, 0}, {true, true, false, 5, 387, 0},
-    /* the largest work-groups, which rows of wide models have, and work-groups of several rows, as of heads */
+    /* wide rows get the largest work-groups; narrow rows, as of heads, share a work-group */
     {false, true, false, 2, 1030, 0}, {true, false, false, 2, 1030, 0}, {true, false, false, 7, 100, 0},
 };
 
@@ -89,19 +88,19 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(norm_state), setup, state);
 }
 
-/* scratch: 3 rows. */
+/* Verifies one row; scratch: 3 rows. */
 static void check_row(const norm_state *s, size_t row, const double *gamma, const double *beta, double *scratch, clfi_verdict *out)
 {
     const size_t n = (size_t)s->one.columns;
     double *sum = scratch, *want = sum + n, *bound = want + n;
-    for (size_t i = 0; i < n; i++) /* the sum is rounded to float32 once */
+    for (size_t i = 0; i < n; i++) /* the device rounds the sum to float32 once */
         sum[i] = (double)(s->x.host[row * n + i] + (s->one.has_residual ? s->residual.host[row * n + i] : 0));
     if (s->one.is_rms)
         clfi_ref_rms_norm(sum, gamma, 1, n, (double)1e-6f, want, bound);
     else
         clfi_ref_layer_norm(sum, gamma, beta, 1, n, (double)1e-5f, want, bound);
     for (size_t i = 0; i < n; i++)
-        /* and y's own rounding */
+        /* the last term is the rounding of y */
         clfi_verdict_add(out, (double)s->y.host[row * n + i], want[i], bound[i] + 0x1p-24 * (fabs(want[i]) + bound[i]));
 }
 

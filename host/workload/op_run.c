@@ -104,7 +104,7 @@ clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, 
     if (st == CLF_OK)
         st = run_once(*state);
     if (st != CLF_OK)
-        clfi_context_drain(context); /* before the caller releases what is in use */
+        clfi_context_drain(context); /* the queue may still use what the caller will release */
     return st;
 }
 

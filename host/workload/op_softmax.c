@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "masked_softmax": weights from attention scores, without a mask, with lengths, and with a padding mask, by engine.
  *
- * y [B,Q,K] = softmax of x along K, or y [B,K,Q] where the keys of a row are apart and rows lie side by side ("-axis1"). With lengths,
- * batch row b keeps the first K - b K / 2B keys; the padding mask says the same key by key. Counted are the bytes of the scores that are
- * used, of the mask, and of all weights, once each. Verified against float64 with the bound of clfi_ref_softmax_error: all rows up to 2^22
- * weights, else a fixed random subset. */
+ * y [B,Q,K] = softmax of x along K. With "-axis1", y is [B,K,Q]: neighbouring elements belong to different rows. With lengths, batch row
+ * b keeps the first K - b K / 2B keys; the padding mask keeps the same keys. Bytes are those of the used scores, the mask and all
+ * weights, once each. Verified against float64 with the bound of clfi_ref_softmax_error: all rows up to 2^22 weights, else a fixed
+ * random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -39,11 +39,11 @@ static const softmax_case cases[] = {
     {4000000, 1, MASK_NONE, false, 4000000}, {1, 4000000, MASK_NONE, false, 1},
 };
 
-/* Sizes that no vector divides, for the self-test. */
+/* Cases for the self-test: sizes that no vector divides. */
 static const softmax_case small_cases[] = {
     {3 * BATCH, 131, MASK_NONE, false, 0},   {3 * BATCH, 131, MASK_EMPTY, false, 0}, {BATCH, 7, MASK_LENGTHS, false, 0},
     {3 * BATCH, 70, MASK_PADDING, false, 0}, {35 * 3, 37, MASK_NONE, false, 35},     {35 * 3, 37, MASK_PADDING, false, 35},
-    {BATCH, 1100, MASK_NONE, false, 0},      {BATCH, 2100, MASK_LENGTHS, false, 0}, /* rows beyond a first-level cache's share */
+    {BATCH, 1100, MASK_NONE, false, 0},      {BATCH, 2100, MASK_LENGTHS, false, 0}, /* rows beyond a share of the first-level cache */
 };
 
 typedef struct softmax_state {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ops suite: every op's workloads in the order of their tables. */
+/* Lists the suite "ops": the workloads of every op, in the order of their tables. */
 #include "workload/op_workloads.h"
 
 #include "base/status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ops suite, file by file. Each appends its workloads to the list; quick keeps a few small ones. */
+/* The suite "ops", one function per op. Each appends its workloads to the list; `quick` keeps a few small ones. */
 #ifndef CLFI_WORKLOAD_OP_WORKLOADS_H
 #define CLFI_WORKLOAD_OP_WORKLOADS_H
 
@@ -12,7 +12,7 @@ clf_status clfi_norm_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_attention_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_multi_head_attention_workloads(clfi_workload_list *list, bool quick);
 
-/* The same files' cases for the self-test: sizes that no tile divides. */
+/* Cases of the same ops for the self-test: sizes that no tile divides. */
 clf_status clfi_gemm_small_workloads(clfi_workload_list *list);
 clf_status clfi_einsum_small_workloads(clfi_workload_list *list);
 clf_status clfi_softmax_small_workloads(clfi_workload_list *list);

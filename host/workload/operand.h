@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op workloads: a tensor and the values that were put into it. */
+/* Operands of op workloads: a tensor on the device and its values on the host. */
 #ifndef CLFI_WORKLOAD_OPERAND_H
 #define CLFI_WORKLOAD_OPERAND_H
 
@@ -13,23 +13,24 @@ typedef struct clfi_operand {
     size_t count;
 } clfi_operand;
 
-/* Uniform random values in [low, high), stored as f32, or rounded to `dtype`, a float type: then `host` has the rounded values. */
+/* Makes an operand of uniform random values in [low, high). clfi_operand_random stores f32; clfi_operand_random_as rounds to `dtype`, a
+ * float type, and `host` has the rounded values. The caller frees *out, also after a failure. */
 clf_status clfi_operand_random_as(clf_context *context, clfi_random *random, clf_dtype dtype, int rank, const int64_t *dim, float low,
                                   float high, clfi_operand *out);
 clf_status clfi_operand_random(clf_context *context, clfi_random *random, int rank, const int64_t *dim, float low, float high,
                                clfi_operand *out);
 
-/* A result, NaN until it is written. */
+/* Makes a result in f32, NaN until it is written. The caller frees *out, also after a failure. */
 clf_status clfi_operand_result(clf_context *context, int rank, const int64_t *dim, clfi_operand *out);
 
-/* NaN again, so that an element that no run writes shows; then the result of a run into `host`. */
+/* clear fills the result with NaN, so that an element that no run writes is noticed. read copies the result of a run into `host`. */
 clf_status clfi_operand_clear(clfi_operand *operand);
 clf_status clfi_operand_read(clfi_operand *operand);
 
-/* The host's values as doubles; the caller frees. */
+/* The host's values as doubles; the caller frees *out. OUT_OF_MEMORY. */
 clf_status clfi_operand_widen(const clfi_operand *operand, double **out);
 
-/* On the device; 0 for zeros. */
+/* Bytes on the device; 0 for a zeroed operand. */
 size_t clfi_operand_bytes(const clfi_operand *operand);
 
 void clfi_operand_free(clfi_operand *operand); /* zeros are accepted */

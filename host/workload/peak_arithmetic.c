@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Multiply-adds of float32 and float16 from registers.
+/* Workloads "arithmetic/fp32" and "arithmetic/fp16": multiply-adds from registers.
  *
- * A chain goes s -> s x1 + y1 -> (...) x2 + y2, m = `pairs` times. A pair is the map s -> X s + Y with X = x1 x2 and Y = x2 y1 + y2. So the
- * chain ends at X^m s + Y (X^m - 1) / (X - 1), or at s + m Y for X = 1.
+ * A chain maps s to s x1 + y1, that to (...) x2 + y2, and repeats this pair of steps m = `pairs` times. A pair is the map s -> X s + Y with
+ * X = x1 x2 and Y = x2 y1 + y2. So the chain ends at X^m s + Y (X^m - 1) / (X - 1), or at s + m Y for X = 1.
  *
- * float32: x1 = -1.37, x2 = -(1 - 2^-9) / 1.37, y1 = 0.3, Y nearly 0, s in (-1, 1) plus an offset of the item below 1/4. Rounding of a
- * pair, fused or not, is at most u (|x2| (|x1 s| + |s'|) + |x2 s'| + |s''|) <= 6 u with |s| <= 1.3, |s'| <= 2.1, u = 2^-24. Pairs that
- * follow shrink it by X, so a chain is off by at most e = 6 u (1 - X^m) / (1 - X). A sum of C chains is off by at most C e, and C^2 1.3 u
- * more for its additions. float16: x1 = x2 = -1 and whole numbers, |s| <= 2048 throughout, so every step is exact; the sum of the chains is
- * taken in float32. */
+ * float32: x1 = -1.37, x2 = -(1 - 2^-9) / 1.37, y1 = 0.3, Y nearly 0, s in (-1, 1) plus an offset of the item below 1/4. So |s| <= 1.3
+ * before a pair and |s'| <= 2.1 within it. The rounding error of a pair, fused or not, is at most u (|x2| (|x1 s| + |s'|) + |x2 s'| +
+ * |s''|) <= 6 u, u = 2^-24. The next pairs shrink it by X, so a chain errs by at most e = 6 u (1 - X^m) / (1 - X). A sum of C chains errs
+ * by at most C e, and its additions by C^2 1.3 u more.
+ *
+ * float16: x1 = x2 = -1 and whole numbers with |s| <= 2048 throughout, so every step is exact. The chains are summed in float32. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ typedef struct engine {
     bool is_cpu;
 } engine;
 
-/* Processors: a vector of the hardware and two. Others: their compilers take vectors apart, some devices run pairs at once. */
+/* CPUs get the width of the hardware's vectors, and twice that width. On other devices compilers split vectors, and some devices execute
+ * pairs at once. */
 static const engine engines[] = {
     {"w4-chains8", 4, 8, true},   {"w4-chains16", 4, 16, true},   {"w8-chains8", 8, 8, true},  {"w8-chains16", 8, 16, true},
     {"w16-chains8", 16, 8, true}, {"w16-chains16", 16, 16, true}, {"w1-chains8", 1, 8, false}, {"w1-chains16", 1, 16, false},
@@ -38,8 +40,8 @@ static const engine engines[] = {
 typedef struct formula {
     const char *name, *measures;
     double x1, y1, x2, y2;
-    double scale;     /* offset of an item: scale * (item & MASK) */
-    double magnitude; /* of the starts */
+    double scale;     /* offset of a work-item: scale * (item & MASK) */
+    double magnitude; /* of the chains' start values */
 } formula;
 
 static const formula formulas[] = {
@@ -88,7 +90,7 @@ static const engine *find_engine(const clf_context *context, const char *name)
     return NULL;
 }
 
-/* Random starts, whole numbers for float16, uploaded in the chain's own type. */
+/* Uploads random start values in the type of the chains; whole numbers for float16. */
 static clf_status upload_starts(arithmetic *a)
 {
     const formula *f = &formulas[a->p.real];
@@ -146,7 +148,7 @@ static clf_status arithmetic_prepare(const clfi_workload *workload, clf_context 
     return clfi_peak_upload_random(context, a->items * (size_t)chosen->width, SEED + 1, &a->peak.out);
 }
 
-/* Expected result of an item's lane, and the bound on its error. */
+/* The expected result of one lane of a work-item, and the bound on its error. */
 static double expected(const arithmetic *a, size_t item, int lane, double *bound)
 {
     const formula *f = &formulas[a->p.real];
@@ -161,7 +163,7 @@ static double expected(const arithmetic *a, size_t item, int lane, double *bound
     return sum;
 }
 
-/* The largest error over all items; the ends depend on the item only through item & MASK. */
+/* Keeps the largest error over all items. Results depend on the item only through item & MASK. */
 static void compare(const arithmetic *a, const float *got, clfi_verdict *out)
 {
     const int width = a->engine->width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth of device memory by size: read, write, copy. */
+/* Workloads "bandwidth": reads, writes and copies of device memory, by size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@ enum {
     SEED = 1,
     TARGET_SEED = 2,
     GPU_GROUP = 64,
-    GROUPS_PER_UNIT = 16, /* GPUs: as many as are sure to run at the same time */
+    GROUPS_PER_UNIT = 16, /* GPUs: work-groups that surely run at the same time on a compute unit */
     UNROLL = 4,
-    SHARES = 64,          /* work-groups of a unit where each byte is touched once: enough to share out evenly, ... */
-    PART_BYTES = 64 << 10 /* ... but none of them smaller than this */
+    SHARES = 64,          /* work-groups per compute unit if each byte is touched once: enough to share out evenly, ... */
+    PART_BYTES = 64 << 10 /* ... but no part is smaller than this */
 };
 
 static const char *const names[] = {"read", "write", "copy"}, *const kernels[] = {"peak_read", "peak_write", "peak_copy"};
@@ -32,11 +32,11 @@ typedef struct bandwidth {
     bandwidth_parameters p;
     int64_t width, vectors, part, passes;
     size_t local, groups;
-    uint32_t sum; /* of all words to be read */
+    uint32_t sum; /* of all words that are read */
     uint32_t start[16];
 } bandwidth;
 
-/* Processors: the vector of the hardware. Others: 16 bytes of an item, or 4 where compilers do not put neighbours together. */
+/* CPUs get the hardware's vector. Elsewhere a work-item moves 16 bytes, or 4 for compilers that do not merge neighbouring accesses. */
 static const struct {
     const char *name;
     int width;
@@ -61,7 +61,8 @@ static clf_status bandwidth_engines(const clfi_workload *workload, clf_context *
     return CLF_OK;
 }
 
-/* Every unit keeps its own part through all passes, so that small sizes stay in the unit's own cache. */
+/* Divides the memory into parts, one per work-group. A work-group keeps its part through all passes, so small sizes stay in the cache of
+ * a compute unit. */
 static void divide(bandwidth *b)
 {
     const clf_device_caps *caps = &b->peak.context->device.caps;
@@ -148,7 +149,7 @@ static void expected(const bandwidth *b, size_t index, size_t count, uint32_t *o
     }
 }
 
-/* Goes through the target; got and want: scratch of a piece each. */
+/* Counts the wrong words of the target; of a read, checks the sum. got, want: scratch of one piece each. */
 static clf_status check(const bandwidth *b, uint32_t *got, uint32_t *want, size_t *wrong)
 {
     const size_t words = b->peak.out->size_bytes / sizeof *got;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Multiply-adds of bfloat16 into float32, where an instruction for them can be reached: on x86 processors with AVX512_BF16 whose OpenCL
- * compiler takes it. All numbers are whole and below 2^24, so the check is exact. */
+/* Workload "arithmetic/bf16": multiply-adds of bfloat16 into float32, on x86 processors with AVX512_BF16 whose OpenCL compiler accepts
+ * the instruction. All numbers are whole and below 2^24, so the check is exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@ enum {
     PAIRS = 512,
     MASK = 63,
     FACTORS = 4,
-    FLOPS_OF_ITEM = 2 * PAIRS * CHAINS * WIDTH * 4, /* two products and two sums in each of two steps */
+    FLOPS_OF_ITEM = 2 * PAIRS * CHAINS * WIDTH * 4, /* two products and two sums in each of the two steps of a pair */
     FLOPS_UNIT = 1 << 22
 };
 
 typedef struct bf16 {
     clfi_peak_state peak;
     size_t items;
-    float starts[CHAINS * WIDTH], factors[FACTORS * WIDTH * 2]; /* factors: pairs, as the instruction has them */
+    float starts[CHAINS * WIDTH], factors[FACTORS * WIDTH * 2]; /* factors: in pairs, as the instruction takes them */
 } bf16;
 
 static bool processor_has_bf16(void)
@@ -45,7 +45,7 @@ static clf_kernel_spec spec_of(const char *kernel)
     return spec;
 }
 
-/* Asks the compiled program; a compiler that refuses is an answer too. */
+/* Asks a compiled program whether it has the instruction. A compiler that refuses the program has not. */
 static clf_status compiler_has_bf16(clf_context *context, bool *out)
 {
     uint32_t answer = 2;
@@ -115,7 +115,7 @@ static clf_status bf16_prepare(const clfi_workload *workload, clf_context *conte
     return clfi_peak_upload_random(context, b->items * WIDTH, SEED + 2, &b->peak.out);
 }
 
-/* Lane `lane` of an item: |sum| <= 16 (2^16 + 64 + 512 * 4 * 256) < 2^24. */
+/* The expected sum of a lane: |sum| <= 16 (2^16 + 64 + 512 * 4 * 256) < 2^24. */
 static float expected(const bf16 *b, size_t item, int lane)
 {
     const float *f = b->factors;

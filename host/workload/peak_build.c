@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time to the first launch of a kernel: compiled anew, and from the library's cache on disk. The launch belongs to it, because drivers put
- * off a part of their work until then. Each build has a context of the library of its own on the same OpenCL context and queue. */
+/* Workloads "build": the time to the first launch of a kernel, compiled anew and from the library's cache on disk. The launch is part of
+ * it, because drivers may defer work to the launch. Each build has its own library context on the same OpenCL context and queue. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ enum { SEED = 13, WIDTH = 4, CHAINS = 8, PAIRS = 8, LOCAL = 1, FACTOR_BITS = 20 
 typedef struct build {
     clf_context *context;
     clf_buffer *start, *out;
-    char *cache_dir; /* of this workload; NULL: none */
-    uint32_t first;  /* numbers of cold builds count up from here */
+    char *cache_dir; /* cache of programs of this workload; NULL: none (cold) */
+    uint32_t first;  /* cold builds are numbered from here on */
     uint32_t builds;
     float starts[CHAINS * WIDTH];
 } build;
@@ -55,7 +55,7 @@ static void build_release(void *state)
     free(b);
 }
 
-/* Builds, launches once and waits; *ns is the time of that. number: of this variant of the kernel, part of its text. */
+/* Builds, launches once and waits; *ns: the time of these three. number: a constant in the text of this variant of the kernel. */
 static clf_status build_and_launch(build *b, clf_context *own, uint32_t number, uint64_t *ns)
 {
     clf_kernel_spec spec = clfi_peak_spec("peak_multiply_add.cl", "peak_multiply_add");
@@ -78,10 +78,10 @@ static clf_status build_and_launch(build *b, clf_context *own, uint32_t number, 
     CLF_TRY(clfi_launch_1d(&launch, 1, LOCAL));
     CLF_TRY(clfi_context_wait(own));
     *ns = clfi_now_ns() - start;
-    return clf_context_finish(own); /* saves the program */
+    return clf_context_finish(own); /* writes the program to the cache */
 }
 
-/* One build in a context of its own. */
+/* Runs one build in a context of its own. */
 static clf_status build_once(build *b, uint64_t *ns, clf_context_stats *stats)
 {
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
@@ -89,7 +89,7 @@ static clf_status build_once(build *b, uint64_t *ns, clf_context_stats *stats)
     params.cache_dir = b->cache_dir ? b->cache_dir : "";
     params.kernel_dir = b->context->kernel_dir ? b->context->kernel_dir : "";
     CLF_TRY(clf_context_create_from_opencl(&params, b->context->opencl, b->context->queue, &own));
-    free(own->kernel_dump); /* these variants differ by a number alone: nothing for other compilers to look at */
+    free(own->kernel_dump); /* the variants differ only in a number, so other compilers need no copy of them */
     own->kernel_dump = NULL;
     const uint32_t number = b->cache_dir ? b->first : b->first + b->builds++;
     const clf_status st = build_and_launch(b, own, number, ns);
@@ -108,7 +108,7 @@ static clf_status build_prepare(const clfi_workload *workload, clf_context *cont
     CLF_TRY(clfi_alloc(1, sizeof *b, "build", &b));
     *state = b;
     b->context = context;
-    b->first = (uint32_t)(clfi_now_ns() / 1000) ^ (uint32_t)getpid() << FACTOR_BITS; /* what no earlier process used */
+    b->first = (uint32_t)(clfi_now_ns() / 1000) ^ (uint32_t)getpid() << FACTOR_BITS; /* unlike the numbers of earlier processes */
     clfi_peak_random(words, COUNT(words), SEED);
     for (size_t i = 0; i < COUNT(words); i++)
         b->starts[i] = (float)(words[i] >> FACTOR_BITS);
@@ -124,7 +124,7 @@ static clf_status build_prepare(const clfi_workload *workload, clf_context *cont
     return CLF_OK;
 }
 
-/* A pair of steps adds 1 to every chain: 2 - (1 - s). All numbers are whole and small, so float is exact. */
+/* A pair of steps adds 1 to every chain: 2 - (1 - s) = s + 1. All numbers are whole and small, so float is exact. */
 static clf_status build_verify(void *state, clfi_verdict *out)
 {
     build *b = state;

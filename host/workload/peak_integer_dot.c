@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dot products of bytes from registers, where the device has cl_khr_integer_dot_product: by its function and in plain arithmetic. */
+/* Workload "arithmetic/int8-dot": dot products of bytes from registers, by the function of cl_khr_integer_dot_product and in plain
+ * arithmetic. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,13 @@
 
 enum { SEED = 5, CHAINS = 8, STEPS = 1024, MASK = 63, GROUP = 64, OPERATIONS_OF_ITEM = CHAINS * STEPS * 8, OPERATIONS_UNIT = 1 << 22 };
 
-static const uint32_t scale = 2654435761u; /* offset of an item: scale * (item & MASK) */
+static const uint32_t scale = 2654435761u; /* offset of a work-item: scale * (item & MASK) */
 
 typedef struct integer_dot {
     clfi_peak_state peak;
     size_t items;
     bool is_built_in;
-    uint32_t words[CHAINS + 1]; /* starts and the factor */
+    uint32_t words[CHAINS + 1]; /* start values of the chains, then the factor */
 } integer_dot;
 
 static clf_status dot_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the time of a launch: many in a row, each after the one before, and one that the host waits for. The kernel counts its
- * launches. */
+/* Workloads "launch": the time of launches, of many in a row, each after the one before, and of one that the host waits for. The kernel
+ * adds a step to a counter, so the host can check that every launch ran. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 enum { SEED = 9, MOST_LAUNCHES = 1 << 16 };
 
 typedef struct launches {
-    clfi_peak_state peak; /* out: counter */
+    clfi_peak_state peak; /* out: the counter */
     int count;
     uint32_t step;
 } launches;

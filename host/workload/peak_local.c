@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth of local memory. On processors that is a cache like any other, but it is what kernels with local memory get there. */
+/* Workload "local/read": bandwidth of local memory. On CPUs local memory is ordinary cached memory, but that is what kernels with local
+ * memory get there. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,15 @@ enum {
     SEED = 7,
     GPU_GROUP = 256,
     GPU_WIDTH = 4,
-    TILE_BYTES = 16 << 10, /* half of the least that a device may have */
-    GROUP_BYTES = 4 << 20, /* read by a work-group: what it writes first is little beside that */
+    TILE_BYTES = 16 << 10, /* half of what every device has at least */
+    GROUP_BYTES = 4 << 20, /* read by each work-group, so that writing the tile first costs little */
     STEP = 17
 };
 
 typedef struct local_read {
     clfi_peak_state peak;
     int64_t width;
-    size_t local, groups, tile; /* tile: vectors */
+    size_t local, groups, tile; /* tile: size in vectors */
     int64_t cycles;
 } local_read;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of 16-bit numbers on a GPU's matrix unit (cl/gpu/matrix_unit.cl), from registers. All numbers are whole and below 2^24, so the
- * check is exact. */
+/* Workload "arithmetic/matrix": products of 16-bit numbers on a GPU's matrix unit (cl/gpu/matrix_unit.cl), from registers. All numbers
+ * are whole and below 2^24, so the check is exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ enum {
     FLOPS_UNIT = 1 << 20
 };
 
-/* An emulated unit is for tests of small sizes: its peak says nothing of the device. */
+/* An emulated unit is for tests of small sizes: its speed says nothing about the device. */
 static const double most_emulated = 0x1p24;
 
-/* Blocks of a wave's results. Intel's lanes are few, so that a block takes many registers of each. */
+/* Shapes of a wave's results, in blocks. Intel's waves have few lanes, so a block takes many registers of each lane. */
 static const struct shape {
     const char *name;
     int m, n;
@@ -87,7 +87,7 @@ static clf_status matrix_prepare(const clfi_workload *workload, clf_context *con
     *state = p;
     p->context = context;
     p->shape = &shapes[at];
-    const double products = workload->flops / (FLOPS_OF_PRODUCT * p->shape->m * p->shape->n); /* rounds of all waves */
+    const double products = workload->flops / (FLOPS_OF_PRODUCT * p->shape->m * p->shape->n); /* sum of the rounds over all waves */
     p->rounds = products > MOST_ROUNDS * WAVES ? MOST_ROUNDS : (int)(products / WAVES);
     p->waves = (size_t)(products / p->rounds);
     clfi_peak_random(random, COUNT(random), SEED);
@@ -110,7 +110,7 @@ static clf_status enqueue(void *state)
     return clfi_launch_1d(&launch, p->waves / WAVES, (size_t)(WAVES * lanes));
 }
 
-/* Without the wave's own start: at most 8 x 512 x 16 x 64 = 2^22. */
+/* The expected sum without the start value of the wave: at most 8 x 512 x 16 x 64 = 2^22. */
 static double expected(const matrix_peak *p, int row, int column)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the kinds of peak workloads. */
+/* Implements what the kinds of peak workloads share. */
 #include "workload/peak_run.h"
 
 #include <stdlib.h>

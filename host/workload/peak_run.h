@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the kinds of peak workloads: their kernels, random words, timing, small parts of their types. */
+/* Functions that the kinds of peak workloads share: kernels, random words, timing, and common parts of their types. */
 #ifndef CLFI_WORKLOAD_PEAK_RUN_H
 #define CLFI_WORKLOAD_PEAK_RUN_H
 
@@ -9,35 +9,35 @@
 #include "runtime/program.h"
 #include "workload/workload.h"
 
-/* The kernels of cl/peak, and one of them. */
+/* The kernels of cl/peak, and the specification of one of them. Strings are borrowed. */
 extern const clf_kernel_set clfi_peak_kernels;
 clf_kernel_spec clfi_peak_spec(const char *file, const char *kernel);
 
-/* Random words, two from each number of base/random.h. */
+/* Fills out with random words, two from each number of base/random.h. */
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed);
 
-/* A buffer of random words, filled piece by piece; clfi_peak_piece gives each piece again, so no copy need be kept. */
+/* Makes a buffer of random words, filled piece by piece. clfi_peak_piece computes a piece again, so no copy need be kept. */
 enum { CLFI_PEAK_PIECE_WORDS = 1 << 20 };
 clf_status clfi_peak_upload_random(clf_context *context, size_t words, uint64_t seed, clf_buffer **out);
 void clfi_peak_piece(uint32_t *out, size_t index, size_t count, uint64_t seed);
 
-/* A buffer with these bytes. */
+/* Makes a buffer with these bytes. */
 clf_status clfi_peak_upload(clf_context *context, const void *data, size_t bytes, clf_buffer **out);
 
-/* Times enqueue(state) until the queue is empty; device time is that of the kernels' events in a profiling context. */
+/* Times enqueue(state) until the queue is empty. In a profiling context, device time is that of the kernels' events. */
 clf_status clfi_peak_time(clf_context *context, clf_status (*enqueue)(void *state), void *state, clfi_sample *out);
 
-/* enqueue(state), waited for. */
+/* Calls enqueue(state) and waits for the queue. */
 clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *state), void *state);
 
-/* The first member of a prepared workload. The buffers are released with it. */
+/* First member of the state of a prepared workload. clfi_peak_release releases the buffers. */
 typedef struct clfi_peak_state {
     clf_context *context;
     clf_status (*enqueue)(void *state);
     clf_buffer *source, *factor, *out;
 } clfi_peak_state;
 
-/* A state of `size` bytes, zeros but for its first members. OUT_OF_MEMORY. */
+/* Allocates a state of `size` bytes: context and enqueue are set, the rest is zeros. OUT_OF_MEMORY. */
 clf_status clfi_peak_begin(clf_context *context, clf_status (*enqueue)(void *state), size_t size, void **state);
 
 /* `run` and `release` of such workloads. */
@@ -47,10 +47,11 @@ void clfi_peak_release(void *state);
 /* Runs the workload once and reads the first count elements of its `out` into new memory, which the caller frees. */
 clf_status clfi_peak_results(void *state, size_t count, size_t element_bytes, void *out_pointer);
 
-/* The verdict of an exact check. */
+/* The verdict of an exact check that found `wrong` wrong words. */
 clfi_verdict clfi_peak_exact(size_t wrong);
 
-/* Adds a workload of the suite; parameters (size bytes) are copied. */
+/* Adds a workload to the suite "peak"; copies parameters (size bytes) and takes over workload->work, also on failure. OUT_OF_MEMORY,
+ * also if work is NULL. */
 clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, const void *parameters, size_t size);
 
 #endif

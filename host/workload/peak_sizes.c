@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes of memory that the suite "peak" measures; what reads its results asks for the same. */
+/* The sizes of memory that the suite "peak" measures, also for readers of its results. */
 #include <math.h>
 
 #include "base/status.h"
@@ -7,7 +7,7 @@
 
 enum { KIB = 1 << 10, MIB = 1 << 20, MEMORY_BYTES = 256 * MIB };
 
-/* Copies of every size are limits, so that a workload stands beside a copy that fits the same cache. */
+/* Copies of every size are limits, so that every workload can be compared with a copy that fits the same cache. */
 const clfi_peak_size clfi_peak_sizes[] = {
     {32 * KIB, true, {NULL, NULL, "copy_32kib_gbps"}},
     {256 * KIB, false, {NULL, NULL, "copy_256kib_gbps"}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes between ordinary host memory and the device, by copy commands and by mapping. A mapped transfer contains the host's own copy, so
- * all four end with the bytes in the same place. */
+/* Workloads "transfer": bytes between ordinary host memory and the device, by copy commands and by mapping. A mapped transfer includes
+ * the host's own copy, so all four kinds end with the bytes in the same place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,9 @@ typedef struct transfer_parameters {
 } transfer_parameters;
 
 typedef struct transfer {
-    clfi_peak_state peak; /* out: the device side */
+    clfi_peak_state peak; /* out: buffer on the device */
     transfer_parameters p;
-    unsigned char *host, *check; /* check: what the other side is compared with or read into */
+    unsigned char *host, *check; /* host: source or destination of the transfer. check: expected bytes, or those read back */
 } transfer;
 
 static clf_status transfer_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
@@ -81,7 +81,8 @@ static clf_status move(void *state)
     return CLF_OK;
 }
 
-/* An upload's host memory and a download's device memory hold the data; the other side something else. */
+/* The source of the transfer (host memory of an upload, device memory of a download) holds the data; the other side holds something
+ * else. */
 static clf_status transfer_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
     transfer *t;
@@ -110,7 +111,7 @@ static clf_status transfer_verify(void *state, clfi_verdict *out)
     return CLF_OK;
 }
 
-/* No kernel runs, so there is no kernel's time. */
+/* Transfers run no kernel, so there is no device time. */
 static clf_status transfer_run(void *state, clfi_sample *out)
 {
     CLF_TRY(clfi_peak_run(state, out));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalogue of the suite "peak". The largest size of memory gives the limits of bandwidth: it is far beyond most devices' caches.
- * Numbers of operations are such that one run takes a fraction of a millisecond on the largest devices and less than a second on small
- * ones. */
+/* Lists the suite "peak". The largest size of memory gives the limits of bandwidth, because it is far larger than most devices' caches.
+ * Numbers of operations are chosen so that one run takes a fraction of a millisecond on the largest devices and less than a second on
+ * small ones. */
 #include "base/status.h"
 #include "workload/peak.h"
 
 enum {
     MIB = 1 << 20,
-    TRAFFIC_BYTES = 256 * MIB, /* of a run, where it passes over its memory more than once */
-    ONE_PASS_BYTES = 16 * MIB, /* from here on it passes once, as ops do: so much stays in no unit's own cache */
+    TRAFFIC_BYTES = 256 * MIB, /* of a run that passes over its memory more than once */
+    ONE_PASS_BYTES = 16 * MIB, /* sizes from here on are passed once, as ops do: they fit no cache of a single unit */
     TRANSFER_BYTES = 64 * MIB,
     CHAINED = 256
 };
 
-/* Some devices emulate fp16 and dots. Matrix units are up to 16 times as fast as float32. */
+/* fp16 and dots have fewer operations, because some devices emulate them. Matrix units are up to 16 times as fast as float32. */
 static const double fp32_flops = 0x1p34, fp16_flops = 0x1p33, bf16_flops = 0x1p34, matrix_flops = 0x1p38, dot_operations = 0x1p33,
                     local_bytes = 0x1p32;
 

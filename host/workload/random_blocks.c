@@ -46,7 +46,7 @@ void clfi_random_blocks_fill(clfi_random *random, clf_weight_type type, size_t b
     }
 }
 
-/* *value = d q + z -> *terms = |d q| + |z|: z is what is left of a block without its integers. data is used up. */
+/* Sets terms = |d q| + |z| for value = d q + z. z is the value of a block whose integers are 0. Overwrites data. */
 static void split(clf_weight_type type, size_t blocks, unsigned char *data, const double *value, double *terms)
 {
     const clf_weight_type_info *info = clfi_weight_type_info(type);

@@ -13,11 +13,11 @@
 
 enum {
     NAME_BYTES = 128,
-    ALIGNMENT = 4096, /* as a file's would be */
+    ALIGNMENT = 4096, /* as in a mapped file */
     TENSOR_ALIGNMENT = 64,
     MOST_LAYER_TENSORS = 11,
-    MOST_PARAMETERS = 1 << 26, /* of a decoder whose numbers are all drawn */
-    DRAWN_WEIGHTS = 1 << 18    /* of a matrix of a larger one: quantising a billion takes minutes */
+    MOST_PARAMETERS = 1 << 26, /* most weights of a decoder whose numbers are all drawn */
+    DRAWN_WEIGHTS = 1 << 18    /* drawn per matrix of a larger decoder: quantising a billion takes minutes */
 };
 
 static const char memory_name[] = "random weights";
@@ -28,7 +28,7 @@ typedef struct tensor {
     int rank;
     int64_t dim[2];
     size_t offset, bytes;
-    float low, high; /* of its numbers */
+    float low, high; /* range of its numbers */
 } tensor;
 
 struct clfi_random_decoder {
@@ -54,7 +54,7 @@ static clf_status add(clfi_random_decoder *d, const char *name, clf_weight_type 
     return CLF_OK;
 }
 
-/* name: the tensor's in a GGUF file. */
+/* The type of a matrix by the mix, else `otherwise`. name: that of the tensor in a GGUF file. */
 static clf_weight_type type_of(const clfi_random_decoder *d, const char *name, int64_t rows, int64_t columns, clf_weight_type otherwise)
 {
     const clf_gguf_tensor stored = {.name = name, .type = CLF_WEIGHT_F32, .rank = 2, .dim = {rows, columns}};
@@ -138,7 +138,8 @@ void clfi_random_decoder_destroy(clfi_random_decoder *decoder)
     free(decoder);
 }
 
-/* A row at a time. The stream of numbers is the tensor's own. Rows from `drawn` on are blocks of those before, from another one on. */
+/* Fills a tensor row by row from a random stream of its own. Rows from `drawn` on copy blocks of the drawn rows, each row from another
+ * block on. */
 static clf_status fill_tensor(const tensor *t, size_t index, size_t drawn, float *row, char *data)
 {
     enum { STEP = 65537 /* a prime */ };
@@ -156,7 +157,7 @@ static clf_status fill_tensor(const tensor *t, size_t index, size_t drawn, float
     return CLF_OK;
 }
 
-/* Rows of a tensor that are drawn. */
+/* The number of rows that are drawn; SIZE_MAX: all. */
 static size_t drawn_rows(const clfi_random_decoder *d, const tensor *t)
 {
     double parameters = 0;

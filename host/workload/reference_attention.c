@@ -9,8 +9,8 @@
 
 static const double U = 0x1p-24;
 
-/* Writes the score of key j, and returns the sum of the sizes of its terms. *out_loss: what the precision may take from the score. Engines
- * scale the query before the product, or the product. */
+/* Writes the score of key j, and returns the sum of the magnitudes of its terms. *out_loss: how much the score may change by the
+ * precision. Engines scale either the query before the product, or the product. */
 static double score_key(const clfi_ref_attention *row, clfi_ref_loss loss, size_t j, double *out, double *out_loss)
 {
     const double scale = fabs(row->scale), *k = row->k + j * row->d;
@@ -30,10 +30,12 @@ static bool is_kept(const clfi_ref_attention *row, size_t j)
     return !row->keep || row->keep[j];
 }
 
-/* In float32, a score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by
- * twice that plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by
- * (K+8) u. The quotient doubles the error of the sum. At a lower precision every score is off by `lost` besides, which changes a weight by
- * exp(2 lost), and the second product loses its part. The sum of weights may be one of rounded weights, which loses as much again. */
+/* In float32, a score is a sum of d products of scaled queries: its error is (d+3)u times the sum of magnitudes A. The exponent of a weight
+ * errs by twice that plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per
+ * block) by (K+8) u. The quotient doubles the error of the sum.
+ *
+ * At a lower precision every score also errs by `lost`, which changes a weight by the factor exp(2 lost), and the second product errs by
+ * loss.relative. Engines may sum rounded weights, which costs loss.relative once more. */
 clf_status clfi_ref_attention_row(const clfi_ref_attention *row, double *out, double *bound)
 {
     const clfi_ref_loss loss = clfi_ref_gemm_loss(row->precision);

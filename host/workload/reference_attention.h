@@ -9,7 +9,7 @@
 #include "clformer/context.h"
 #include "workload/reference_softmax.h"
 
-/* One query q [d] and its keys k [keys,d] and values v [keys,dv], dense. keep, bias [keys]: NULL: every key, none. */
+/* One query q [d], its keys k [keys,d] and values v [keys,dv], dense. keep [keys]: NULL uses every key; bias [keys]: NULL adds none. */
 typedef struct clfi_ref_attention {
     const double *q, *k, *v;
     size_t keys, d, dv;

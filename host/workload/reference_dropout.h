@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clf_dropout's choice on the host. */
+/* Computes on the host which elements clf_dropout keeps, for tests and self-tests. */
 #ifndef CLFI_WORKLOAD_REFERENCE_DROPOUT_H
 #define CLFI_WORKLOAD_REFERENCE_DROPOUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference einsum: result[output labels] = sum over the other labels of the product of all operands, index 0 where an operand's axis is
- * 1. */
+/* Reference einsum: result[output labels] = sum over the other labels of the product of all operands. An axis of size 1 is read at index
+ * 0. */
 #include "workload/reference_einsum.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { LABELS = CLFI_EINSUM_MAX_LABELS };
 
-/* Position in operand k for the given label values. */
+/* Position of an element in an operand for the given values of the labels. */
 static size_t position(const clf_einsum_operand *operand, const int64_t *value)
 {
     size_t at = 0;
@@ -28,7 +28,7 @@ static int advance(const clf_einsum_form *form, const uint8_t *label, int count,
     return 0;
 }
 
-/* The labels that the output lacks; returns how many. */
+/* Lists the labels that the output lacks; returns their number. */
 static int summed_labels(const clf_einsum_form *form, uint8_t summed[LABELS])
 {
     int count = 0;

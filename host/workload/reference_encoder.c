@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentence embeddings in double: the features of the reference network, pooled, through the modules behind the pooling. */
+/* Computes sentence embeddings in double: the reference network's features, pooling, and the modules after it. */
 #include "workload/reference_encoder.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static double weight_of(clf_pooling pooling, size_t t, size_t length)
     }
 }
 
-/* out [c]: one pooling of x [length,c]. */
+/* out [c]: one kind of pooling of x [length,c]. */
 static void pool(clf_pooling pooling, const double *x, size_t length, size_t c, double *out)
 {
     for (size_t i = 0; i < c; i++) {

@@ -10,15 +10,17 @@
 
 typedef struct clfi_ref_encoder clfi_ref_encoder;
 
-/* Reads a directory that clf_model_open takes as a model of embeddings. Statuses as clf_model_open; UNSUPPORTED: clfi_ref_network_check. */
+/* Reads a directory that clf_model_open accepts as a model of embeddings; *out: the caller closes it. Statuses as clf_model_open.
+ * UNSUPPORTED also: no Pooling module, or a family without encoder. */
 clf_status clfi_ref_encoder_open(const char *directory, clfi_ref_encoder **out);
 void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 
-/* The embedding of one sequence of token ids (types 0): what the directory's modules make of the network's features.
+/* The embedding of one sequence of token ids (types 0): the features of the network after pooling and the directory's modules. out: as many
+ * values as an embedding has, before truncate_dim.
  *
- * *bound: the error that is allowed to any element of a float32 result. There is no useful a-priori bound for a whole network, so the
+ * *bound: the error that is allowed to any element of a float32 result. A whole network has no useful bound in advance, so its
  * sensitivity is measured. The pass runs once more with rounding errors (clfi_ref_noise). The bound is four times the largest difference
- * that this makes, plus one rounding. */
+ * that they make, plus one rounding. Statuses as clfi_ref_network_features. */
 clf_status clfi_ref_encoder_embed(const clfi_ref_encoder *encoder, const int32_t *ids, size_t length, double *out, double *bound);
 
 #endif

@@ -51,7 +51,8 @@ double clfi_ref_activation_error(clf_activation kind, double x)
 {
     if (kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU)
         return 0;
-    /* Units of float32, flushed results, and for gelu_tanh the rounding of an exponent z < 0, which e^z magnifies by |z|. */
+    /* The bound counts units in the last place of float32 and results flushed to zero. For gelu_tanh it adds the rounding of an exponent
+     * z < 0, which e^z magnifies by |z|. */
     const bool is_gelu = kind == CLF_ACTIVATION_GELU || kind == CLF_ACTIVATION_GELU_10;
     const double units = (is_gelu && x < 0) || kind == CLF_ACTIVATION_MISH ? 6 : 3;
     const double z = kind == CLF_ACTIVATION_GELU_TANH && x < 0 ? fabs(tanh_argument(x)) : 0;
@@ -65,8 +66,8 @@ double clfi_ref_activation_slope(clf_activation kind, double reach)
     return kind == CLF_ACTIVATION_RELU2 ? 2 * reach : kind == CLF_ACTIVATION_HARDSWISH ? 1.5 : is_one ? 1.0 : 1.14;
 }
 
-/* sum[j]: row i of a times column j of b; magnitude[j]: the same of absolute values, with b_terms for b if they are given. Walks b row by
- * row, to read memory in order. */
+/* sum[j]: row i of a times column j of b. magnitude[j]: the same with absolute values, and with b_terms for b if they are given. Walks b
+ * row by row, to read memory in order. */
 static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magnitude)
 {
     for (int64_t j = 0; j < g->n; j++)
@@ -80,11 +81,12 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
     }
 }
 
-/* MEDIUM covers two engines. Matrix units (gemm_matrix.cl) round both operands to bfloat16: relative errors of 2^-8 each. Half precision
- * (gemm_tiled.cl) rounds both operands, four steps of a chain of multiply-adds and the sum of two chains: 7 x 2^-11 = 3.4e-3. An
- * operand below 2^-14 errs by up to 2^-25 instead, which the other operand multiplies.
- * HIGH: matrix units split each operand into two bfloat16 parts, with a relative error of 2^-17 each, and omit the product of the
- * second parts, 2^-16. */
+/* MEDIUM covers two engines. Matrix units (gemm_matrix.cl) round both operands to bfloat16, with relative errors of 2^-8 each. Half
+ * precision (gemm_tiled.cl) rounds both operands, four steps of a chain of multiply-adds and the sum of two chains: 7 x 2^-11 = 3.4e-3. An
+ * operand below 2^-14 has an absolute error of up to 2^-25 instead, which the other operand multiplies.
+ *
+ * HIGH: matrix units split each operand into two bfloat16 parts, with a relative error of 2^-17 each, and omit the product of the second
+ * parts, 2^-16. */
 clfi_ref_loss clfi_ref_gemm_loss(clf_precision precision)
 {
     static const clfi_ref_loss losses[] = {

@@ -12,34 +12,35 @@
 /* f(x) in double; exact gelu through erfc. */
 double clfi_ref_activation(clf_activation kind, double x);
 
-/* Bound of the library's own error in f(x) for an exact float32 x. */
+/* Bound of the error of the library's f(x) for an exact float32 x. */
 double clfi_ref_activation_error(clf_activation kind, double x);
 
-/* Largest |f'| up to |x| = reach. */
+/* Bound of |f'(x)| for |x| up to reach. */
 double clfi_ref_activation_slope(clf_activation kind, double reach);
 
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 
-/* Bound on a product's error at a precision (clformer/context.h), beside the error of float32: relative to the sum of its terms' sizes, and
- * absolute for each term, with operands up to 1. */
+/* How much a product may lose at a precision (clformer/context.h), beside the error of float32. relative: in units of the sum of its
+ * terms' magnitudes. of_term: absolute, for each term, with operands up to 1. */
 typedef struct clfi_ref_loss {
     double relative, of_term;
 } clfi_ref_loss;
 
 clfi_ref_loss clfi_ref_gemm_loss(clf_precision precision);
 
-/* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and
- * residual [m,n] may be NULL. */
+/* One product of dense matrices: y [m,n] = f(alpha a b + bias) + residual with a [m,k], b [k,n]. bias [n] and residual [m,n] may be
+ * NULL. */
 typedef struct clfi_ref_gemm {
     int64_t m, n, k;
     double alpha;
     clf_activation activation;
     const double *a, *b, *bias, *residual;
-    const double *b_terms;   /* [k,n]: sizes of what the elements of b are sums of, where kernels sum these; NULL: |b| */
+    const double *b_terms;   /* [k,n]: magnitudes of the parts of b that kernels sum separately; NULL: |b| */
     clf_precision precision; /* clfi_ref_gemm_loss */
 } clfi_ref_gemm;
 
+/* Computes y [m,n] and bound [m,n], the bound on the error without the rounding to the type of y. */
 void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound);
 
 #endif

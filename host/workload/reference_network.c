@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks in double, in plain loops over whole sequences: the layer that a clf_stack_config describes. */
+/* Computes networks in double, in plain loops over whole sequences: the layers that a clf_stack_config describes. */
 #include "workload/reference_network.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "workload/reference_softmax.h"
 
 enum {
-    TILE = 16, /* tokens whose sums are made together */
+    TILE = 16, /* tokens whose sums are computed together */
     BOUND_TOKENS = 32,
     BOUND_PLACES = 4,
     PLACES_SEED = 11
@@ -25,13 +25,13 @@ typedef struct network_pass {
     const clf_stack_config *config;
     int64_t tokens;
     clfi_ref_noise *noise;
-    const double *memory; /* [memory_tokens, C]: what layers attend to between self-attention and feed-forward network */
+    const double *memory; /* [memory_tokens, C]: the encoder's output, which layers with source attention read */
     int64_t memory_tokens;
-    double *bias; /* [buckets, heads], owned: added to scores, by distance; NULL: none */
+    double *bias; /* [buckets, heads], owned: added to scores by distance; NULL: none */
 } network_pass;
 
-/* y [rows,out] = f(x W^T + b), x [rows,in]. Tokens lie side by side for a weight, so that sums of TILE tokens are made at once, each in the
- * order of the inputs. */
+/* y [rows,out] = f(x W^T + b), x [rows,in]. x is stored in tiles of TILE tokens side by side, so that TILE sums with one weight run at
+ * once, each in the order of the inputs. */
 static clf_status linear(const network_pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t in, int64_t out, const double *x,
                          clf_activation activation, double *y)
 {
@@ -96,7 +96,7 @@ done:
     return st;
 }
 
-/* Turns the heads of x [T,heads,D]. */
+/* Applies rotary positions to the heads of x [T,heads,D]. */
 static clf_status rotate(const network_pass *p, const clf_attention_shape *shape, int64_t heads, double *x)
 {
     const clf_rotary *rotary = &shape->rotary;
@@ -119,8 +119,8 @@ static clf_status rotate(const network_pass *p, const clf_attention_shape *shape
     return CLF_OK;
 }
 
-/* T5's buckets: one for each small distance, then wider ones whose borders grow evenly in the logarithm. Without causality the second half
- * of them is for later keys. */
+/* T5's buckets: one for each small distance, then wider ones whose borders grow evenly in the logarithm. Without causality the second
+ * half of the buckets is for later keys. */
 static int64_t bucket_of(const clf_stack_config *config, int64_t distance)
 {
     const bool is_causal = config->attention.is_causal;
@@ -134,21 +134,21 @@ static int64_t bucket_of(const clf_stack_config *config, int64_t distance)
     return bucket + (!is_causal && distance > 0 ? count : 0);
 }
 
-/* Keys that query t may use: first .. end. */
+/* Keys that query t may use: first to end - 1. */
 static void usable_keys(const network_pass *p, const clf_attention_shape *shape, int64_t t, int64_t *first, int64_t *end)
 {
     *first = shape->window > 0 && t >= shape->window ? t - shape->window + 1 : 0;
     *end = shape->is_causal ? t + 1 : shape->window > 0 && t + shape->window < p->tokens ? t + shape->window : p->tokens;
 }
 
-/* Rows that the heads of a layer's attention read: `step` values apart. */
+/* Key and value rows of one head, `step` values apart, and scratch. */
 typedef struct head_rows {
     const double *k, *v;
     int64_t step;
     double *scores, *weights; /* [T] */
 } head_rows;
 
-/* Attention of query t of head h over the keys first .. end. has_bias: scores have a bias by distance. */
+/* Attention of query t of head h over the keys first to end - 1. has_bias: scores have a bias by distance. */
 static void attend(const network_pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, int64_t first, int64_t end,
                    bool has_bias, const double *q, const head_rows *rows, double *out)
 {
@@ -179,7 +179,7 @@ static void attend(const network_pass *p, const clf_attention_shape *shape, int6
         out[c] = clfi_ref_rounded(p->noise, out[c], weight_unit * fabs(out[c]));
 }
 
-/* The norms and turns of self-attention. */
+/* Normalises and rotates the queries and keys of self-attention. */
 static clf_status turn_heads(const network_pass *p, int64_t layer, double *q, double *k)
 {
     const clf_attention_shape *shape = clfi_stack_attention(p->config, layer);
@@ -263,7 +263,7 @@ typedef struct block {
     clf_weight_role before, after; /* its norms */
 } block;
 
-/* x [T,C] = x + f(N(x)), x + N'(f(N(x))) or N(x + f(x)); y, normed: scratch. */
+/* x [T,C] = x + f(N(x)), x + N'(f(N(x))) or N(x + f(x)), by the place of the norm. y, normed: scratch. */
 static clf_status run_block(const network_pass *p, const block *one, int64_t layer, double *x, double *y, double *normed)
 {
     const clf_norm_place place = p->config->place;
@@ -282,7 +282,7 @@ static clf_status run_block(const network_pass *p, const block *one, int64_t lay
     return place == CLF_NORM_POST ? norm(p, one->before, layer, n, c, x, x) : CLF_OK;
 }
 
-/* All blocks of all layers, then the final norm. */
+/* Runs all blocks of all layers, then the final norm. */
 static clf_status run_layers(const network_pass *p, double *x)
 {
     static const block blocks[] = {{attention, CLF_WEIGHT_ATTENTION_NORM, CLF_WEIGHT_ATTENTION_POST_NORM},
@@ -316,7 +316,7 @@ static clf_status load_bias(network_pass *p)
     return CLF_OK;
 }
 
-/* The row of the learned positions that token t has; `counted`: tokens before it that are no padding. */
+/* The row of the learned positions for token t. *counted: tokens before it that are no padding. */
 static int64_t position_of(const clf_embedding_config *embedding, int32_t id, int64_t t, int64_t *counted)
 {
     if (!embedding->skips_padding)
@@ -324,7 +324,7 @@ static int64_t position_of(const clf_embedding_config *embedding, int32_t id, in
     return id == embedding->padding ? embedding->position_offset - 1 : (*counted)++ + embedding->position_offset;
 }
 
-/* out [c] = sines and cosines of position t: in turns, or all sines before all cosines. */
+/* out [c] = sines and cosines of position t: alternating, or all sines before all cosines. */
 static void sinusoid(clf_positions kind, int64_t t, int64_t c, double *out)
 {
     const bool has_halves = kind == CLF_POSITIONS_SINUSOIDAL_HALVES;
@@ -392,7 +392,7 @@ static clf_status head(const network_pass *p, int64_t rows, const double *featur
     return CLF_OK;
 }
 
-/* Features of a stack over a memory (NULL: none). */
+/* Computes the features of the stack; p->memory: the encoder's output, if layers read it. */
 static clf_status run_stack(network_pass *p, const int32_t *ids, double *out)
 {
     const clf_embedding_config *embedding = clfi_stored_embedding(p->model);

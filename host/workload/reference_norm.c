@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Row normalisations in double.
  *
- * Bounds, u = 2^-24. A float32 sum of n terms in at least four independent chains is taken to err by at most k u sum |terms|, k = 8 +
+ * Bounds, u = 2^-24. A float32 sum of n terms in at least four independent chains is assumed to err by at most k u sum |terms|, k = 8 +
  * sqrt(n). This is the probabilistic bound of Higham & Mary 2019 with lambda = 2 and chains of n/4. OpenCL allows 2.5 units (5 u) for a
- * quotient and 3 (6 u) for a square root, so a scale 1 / sqrt(mean + eps) adds (5 + 6) u. The product with 1/n adds another 5 u, halved by
- * the root. */
+ * quotient and 3 (6 u) for a square root, so a scale 1 / sqrt(mean + eps) adds (5 + 6) u. The product with 1/n adds another 5 u, halved
+ * by the root. */
 #include "workload/reference_norm.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ void clfi_ref_layer_norm(const double *s, const double *gamma, const double *bet
             from_first += fabs(s[i] - s[0]) / (double)n;
         }
         const double scale = square + eps == 0 ? 0 : 1 / sqrt(square + eps);
-        /* The first float32 mean is off by at most d; s minus it loses a rounding, and the mean of the differences corrects it. */
+        /* The first float32 mean errs by at most d. Subtracting it from s rounds once, and the mean of the differences corrects it. */
         const double d = 2 * u * fabs(mean) + (k + 5 * u) * from_first;
         const double center = u * (sqrt(square) + d) + (k + 5 * u) * (sqrt(square) + d);
         /* The variance errs by its own sum (the d^2 term adds at most a sixteenth) and by twice the error of the centred values. */

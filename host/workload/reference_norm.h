@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Rows of n elements, dense. s: the float32 sums x + residual. gamma, beta: n elements or NULL. bound excludes the rounding of y's
- * storage type. */
+/* Rows of n elements, dense. s: the float32 sums x + residual. gamma, beta: n elements or NULL. bound: without the rounding to the
+ * storage type of y. */
 void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y,
                          double *bound);
 void clfi_ref_rms_norm(const double *s, const double *gamma, size_t rows, size_t n, double eps, double *y, double *bound);

@@ -22,7 +22,7 @@ typedef struct transformer_pass {
     int64_t layer;
 } transformer_pass;
 
-/* Places of dropout, as clf_transformer_params number them. */
+/* Places of dropout, numbered as in clf_transformer_params. */
 enum { SELF_WEIGHTS, SELF_RESULT, SOURCE_WEIGHTS, SOURCE_RESULT, HIDDEN, FFN_RESULT };
 
 static void drop(const transformer_pass *p, int place, float probability, int64_t first, int64_t count, double *x)
@@ -58,7 +58,7 @@ double clfi_ref_length(const double *x, int64_t count)
     return sqrt(square);
 }
 
-/* y [rows,out] = f(x W^T + b). The weight is turned once, so that memory is read in order. */
+/* y [rows,out] = f(x W^T + b). The weight is transposed once, so that memory is read in order. */
 static clf_status linear(const transformer_pass *p, const char *prefix, const char *name, int64_t rows, const double *x,
                          clf_activation activation, double *y)
 {
@@ -114,13 +114,13 @@ static clf_status ref_norm(const clfi_ref_weights *weights, const char *prefix, 
     return CLF_OK;
 }
 
-/* Keys and values of one head: rows of C values. */
+/* Keys and values of one head, as rows `step` values apart. */
 typedef struct head {
     const double *k, *v;
     int64_t keys, size, step;
     double *scores, *weights; /* [K] */
     bool is_source;
-    double *shown;      /* [N,H,Q,K]; NULL: not wanted */
+    double *shown;      /* receives all weights [N,H,Q,K]; NULL: not wanted */
     const double *bias; /* [2 reach + 1] by distance; NULL: none */
 } head;
 
@@ -144,7 +144,7 @@ static double product(const transformer_pass *p, const head *h, const double *q,
     return sum;
 }
 
-/* Query i of its sequence, row `row` of all weights. */
+/* Attention of one query: the i-th of its sequence, the row-th of all rows of weights. */
 static void attend(const transformer_pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
 {
     const double scale = 1 / sqrt((double)h->size);
@@ -225,7 +225,7 @@ done:
 
 enum { SELF_ATTENTION, SOURCE_ATTENTION, FEED_FORWARD, BLOCKS };
 
-/* x += f(LN(x)) or x = LN(x + f(x)); z, y: scratch like x. */
+/* x += f(LN(x)) or x = LN(x + f(x)); z, y: scratch of the size of x. */
 static clf_status run_block(const transformer_pass *p, int block, const char *prefix, const clfi_ref_batch *b, int64_t length,
                             const double *memory, double *x, double *z, double *y)
 {

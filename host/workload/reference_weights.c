@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of the reference Transformer: a list by name. */
+/* The weights of the reference Transformer, as a list by name. */
 #include "workload/reference_transformer.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 #include "base/alloc.h"
 
-/* Adds a weight of zeros; *out is good until the next one is added. INVALID_ARGUMENT: name or rank too long. */
+/* Adds a weight of zeros; *out is valid until the next one is added. INVALID_ARGUMENT: the name is too long, the rank above 3 or the
+ * size too large. */
 static clf_status add_weight(clfi_ref_weights *weights, const char *name, int rank, const int64_t *dim, clfi_ref_weight **out)
 {
     size_t count = 1;
@@ -29,7 +30,7 @@ static clf_status add_weight(clfi_ref_weights *weights, const char *name, int ra
 
 static clf_status add_named(clfi_ref_weights *weights, const char *prefix, const char *name, int rank, const int64_t *dim)
 {
-    char full[2 * CLFI_REF_NAME_BYTES]; /* what is too long is refused */
+    char full[2 * CLFI_REF_NAME_BYTES]; /* add_weight refuses longer names */
     clfi_ref_weight *added;
     snprintf(full, sizeof full, "%s%s", prefix, name);
     return add_weight(weights, full, rank, dim, &added);

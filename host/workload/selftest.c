@@ -9,10 +9,9 @@
 
 enum { SEED = 1 };
 
-/* NULL: no engines to choose from. */
 typedef struct selftest_case {
     const char *op, *name;
-    const clf_engine_table *table;
+    const clf_engine_table *table; /* engines of the op; NULL: no choice */
     clfi_selftest_function run;
 } selftest_case;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads that are a function each: cases of an op, or of a small network, enqueued, read back and compared with double precision on the
- * host. They are for the self-test's catalogue, in which every op is tested and nothing is timed at a size that matters. */
+/* Workloads of the self-test that are one function each. Such a function enqueues cases of an op or of a small network, reads them back
+ * and compares them with double precision on the host. The self-test covers every op; its sizes are too small to be worth timing. */
 #ifndef CLFI_WORKLOAD_SELFTEST_H
 #define CLFI_WORKLOAD_SELFTEST_H
 
@@ -20,7 +20,7 @@ typedef struct clfi_selftest {
 
 typedef clf_status (*clfi_selftest_function)(clfi_selftest *test);
 
-/* Every element of a result that was read, within its bound and one rounding to float32. */
+/* Adds every element of a result that was read: each must lie within its bound plus one rounding to float32. */
 void clfi_selftest_all(clfi_selftest *test, const clfi_operand *got, const double *want, const double *bound);
 
 /* The operands of one case, released together. */
@@ -31,13 +31,13 @@ typedef struct clfi_selftest_operands {
     int count;
 } clfi_selftest_operands;
 
-/* Adds an operand of random values, uniform in [low, high), or a result; its place is the count before. */
+/* Add an operand of random values, uniform in [low, high), or a result. Its index is operands->count before the call. clfi_selftest_free
+ * releases it, also after a failure. */
 clf_status clfi_selftest_add(clfi_selftest *test, clfi_selftest_operands *operands, int rank, const int64_t *dim, float low, float high);
 clf_status clfi_selftest_add_result(clfi_selftest *test, clfi_selftest_operands *operands, int rank, const int64_t *dim);
 const clf_view *clfi_selftest_view(const clfi_selftest_operands *operands, int i);
 void clfi_selftest_free(clfi_selftest_operands *operands);
 
-/* The functions. */
 clf_status clfi_selftest_activation(clfi_selftest *test);
 clf_status clfi_selftest_l2_normalize(clfi_selftest *test);
 clf_status clfi_selftest_log_softmax(clfi_selftest *test);
@@ -59,7 +59,7 @@ clf_status clfi_selftest_soft_cap(clfi_selftest *test);
 clf_status clfi_selftest_row_check(clfi_selftest *test);
 clf_status clfi_selftest_exp_sum(clfi_selftest *test);
 
-/* Appends a workload of each. */
+/* Appends a workload for each of these functions. */
 clf_status clfi_selftest_workloads(clfi_workload_list *list);
 
 #endif

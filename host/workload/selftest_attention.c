@@ -10,7 +10,7 @@
 
 static const double u = 0x1p-24;
 
-/* |q|, |k|, |v| <= 1 and |weights| <= 1/2, so that no score exceeds MOST_SCORE in size. */
+/* |q|, |k|, |v| <= 1 and |weights| <= 1/2, so that no score exceeds MOST_SCORE in magnitude. */
 enum { B = 2, Q = 5, K = 37, DQ = 12, DK = 20, DV = 24, H = 11, MOST_WIDTH = DK, MOST_SCORE = DQ * DK / 2 };
 
 /* The operands of clf_attention and their places. */
@@ -79,7 +79,7 @@ static clf_status scoring_case(clfi_selftest *test, clf_score kind)
                            data.operand[AT_OUT].tensor));
     CLF_GOTO(clfi_operand_read(&data.operand[AT_OUT]));
     CLF_GOTO(clfi_operand_read(&data.operand[AT_WEIGHTS]));
-    /* A score is a sum of at most H (DQ + DK) rounded products; a weight errs by twice a score's error, and the sums over keys. */
+    /* A score is a sum of at most H (DQ + DK) rounded products. A weight errs by twice the error of a score, plus the sums over keys. */
     const double relative = u * (2 * (H + DQ + DK + 4) * (has_one_width ? 2.0 * DK : MOST_SCORE) / 8 + 2 * K + 32);
     for (int row = 0; row < B * Q; row++) {
         double scores[K], weights[K];

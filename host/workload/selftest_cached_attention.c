@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: attention of single queries to cached keys, in each way that its engines divide the work: queries one by one, many of them
- * together, keys in parts. */
+/* Self-test: attention of single queries to cached keys, in each way that its engines divide the work: queries one by one, many queries
+ * together, and keys in parts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ typedef struct cached_case {
     clf_dtype dtype; /* of the cache */
     int32_t window;  /* 0: none */
     float soft_cap;  /* 0: none */
-    int reach;       /* of the bias; 0: none */
+    int reach;       /* largest distance that the bias distinguishes; 0: no bias */
 } cached_case;
 
 /* The operands and their places. */
@@ -29,20 +29,20 @@ static size_t cache_rows(const cached_case *one)
     return (size_t)one->keys + 20;
 }
 
-/* Keys in an order of their own, so that the table is read. */
+/* The cache row of a key. Rows are permuted, so that an engine has to read the table. */
 static int32_t row_of(const cached_case *one, int query, int key)
 {
     return (int32_t)((((size_t)query * (size_t)one->keys + (size_t)key) * 37) % cache_rows(one));
 }
 
-/* All of them, one, none, and about half, by turns. */
+/* Keys of a query: all of them, one, none and about half, in turn. */
 static int32_t count_of(const cached_case *one, int query)
 {
     const int32_t counts[] = {one->keys, 1, 0, one->keys / 2 - 2};
     return counts[query % 4];
 }
 
-/* The difference cap(q.k + bias) - q.k. */
+/* cap(q.k + bias) - q.k, which the reference adds to the score as a bias. */
 static double correction(const cached_case *one, const clfi_selftest_operands *data, int head, int distance, const double *q,
                          const double *k)
 {
@@ -150,7 +150,7 @@ done:
 
 clf_status clfi_selftest_cached_attention(clfi_selftest *test)
 {
-    const int many = 32 * (int)test->context->device.caps.compute_units + 3; /* so many that an item of a CPU takes several */
+    const int many = 32 * (int)test->context->device.caps.compute_units + 3; /* enough that a work-item of a CPU takes several queries */
     const cached_case cases[] = {
         {.heads = 3, .key_heads = 3, .queries = 4, .keys = 70, .dtype = CLF_F32},
         {.heads = 3, .key_heads = 1, .queries = 4, .keys = 70, .dtype = CLF_F16},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Self-test: rotary positions, and a small language model of Llama's kind (RMS norms, rotary positions, grouped key heads, gated
- * feed-forward networks), its prompt at once and then token by token. */
+ * feed-forward networks). Its prompt runs at once, then it decodes token by token. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "workload/greedy.h"
 #include "workload/selftest.h"
 
-/* One row turned in double; the pair's length is what its error is measured by. */
+/* Checks one rotated row. Bounds are relative to the norm of the pair. */
 static void check_row(clfi_selftest *test, const clf_rotary *rotary, const double *frequencies, int32_t position, const double *x,
                       const float *got, int64_t size)
 {
@@ -58,7 +58,7 @@ clf_status clfi_selftest_rotary(clfi_selftest *test)
     return rotary_case(test, true, 16);
 }
 
-/* The logits behind the last of `count` tokens. */
+/* Checks the logits after the last of `count` tokens. */
 static clf_status check_logits(clfi_selftest *test, const clfi_generation_source *source, clfi_random_decoder **numbers, const int32_t *ids,
                                size_t count, const float *logits)
 {

@@ -78,7 +78,7 @@ clf_status clfi_selftest_encoder(clfi_selftest *test)
     CLF_GOTO(clfi_attention_batch_set(batch, SEQUENCES, offsets, NULL));
     CLF_GOTO(clfi_encoder_forward(test->context, &network->network->encoder, batch, NULL, clfi_selftest_view(&data, 0)));
     CLF_GOTO(clfi_operand_read(&data.operand[0]));
-    /* values of order 1 after a layer norm; some hundred roundings behind each of four blocks */
+    /* values have order 1 after a layer norm, with some hundred roundings in each of four blocks */
     for (size_t i = 0; i < TOKENS * WIDTH; i++)
         clfi_verdict_add(&test->verdict, data.operand[0].host[i], want[i], 1e-5);
 done:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: a gated feed-forward network whose inner weights are quantised, of so few rows that both are one product where an engine has
- * it, and of more. */
+/* Self-test: a gated feed-forward network with quantised inner weights. Engines that compute both inner products as one do so up to a
+ * number of rows; the cases have fewer rows and more. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static void transpose(const double *from, int64_t n, int64_t k, double *to)
             to[p * n + j] = from[j * k + p];
 }
 
-/* f(x w^T) of blocks w [HIDDEN,WIDTH]; scratch: 2 HIDDEN WIDTH values. */
+/* want = f(x w^T) and its bound, for blocks w [HIDDEN,WIDTH]. scratch: 2 HIDDEN WIDTH values. */
 static void inner_product(const double *x, int64_t rows, const clfi_random_blocks *blocks, clf_activation activation, double *scratch,
                           double *want, double *bound)
 {
@@ -34,7 +34,7 @@ static void inner_product(const double *x, int64_t rows, const clfi_random_block
         want, bound);
 }
 
-/* Hidden values and their errors, and what both make of the result. scratch: as above. */
+/* The result and its bound, from the hidden values and their errors. scratch: 2 HIDDEN WIDTH values. */
 static void reference(const double *x, int64_t rows, const clfi_random_blocks *blocks, const double *out_weight, double *scratch,
                       double *want, double *bound)
 {

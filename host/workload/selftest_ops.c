@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: the single ops. Bounds are first-order rounding bounds (Higham 2002, chapter 3), u = 2^-24. */
+/* Self-test: single ops. Bounds are first-order rounding bounds (Higham 2002, chapter 3), u = 2^-24. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 
 static const double u = 0x1p-24;
 
-/* y [ROWS,COLUMNS] = f(x), y row-major or, where its axes are exchanged, column-major, so that no order passes over both. */
+/* y [ROWS,COLUMNS] = f(x). y is row-major, or column-major if its axes are exchanged, so that no order of elements suits both x and y. */
 static clf_status activation_case(clfi_selftest *test, clf_activation kind, bool is_exchanged)
 {
     enum { ROWS = 13, COLUMNS = 79 };
@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-/* Widths of two sizes of work-groups. */
+/* Two widths, for work-groups of two sizes. */
 clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
 {
     CLF_TRY(l2_normalize_case(test, 387));

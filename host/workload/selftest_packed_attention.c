@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: attention over packed sequences, of all their keys and of those that a window and a mask leave, with a bias by distance. */
+/* Self-test: attention over packed sequences, to all of their keys, and to the keys that a window and a mask leave, with a bias by
+ * distance. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,13 +16,13 @@ static const int32_t offsets[SEQUENCES + 1] = {0, 1, 34, TOKENS};
 /* The operands and their places; BIAS [HEADS,2 REACH + 1]. */
 enum { QKV, BIAS, OUT };
 
-/* The masked keys: all others are used by the queries that see them. */
+/* Which keys the mask excludes. Queries use all others that lie in their window. */
 static bool is_masked(size_t key)
 {
     return key % 5 == 2;
 }
 
-/* One head of one sequence, tokens first to end of qkv [T, 3, H, D]. */
+/* The reference for one head of one sequence: tokens first to end - 1 of qkv [T, 3, H, D]. */
 static clf_status reference_head(clf_precision precision, const clfi_selftest_operands *data, bool is_restricted, int first, int end,
                                  int head, double *want, double *bound)
 {

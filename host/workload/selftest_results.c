@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: what a network's results pass through: the soft cap of logits, the sums of their exponentials, and the check of rows for what
- * is not a number. */
+/* Self-test: kernels that process the results of a network: the soft cap of logits, the sums of their exponentials, and the check of
+ * rows for values that are not finite. */
 #include <math.h>
 
 #include "kernel/combine.h"
@@ -22,7 +22,7 @@ clf_status clfi_selftest_soft_cap(clfi_selftest *test)
         x[i] = (double)data.operand[0].host[i];
     CLF_GOTO(clfi_soft_cap_launch(test->context, cap, clfi_selftest_view(&data, 0)));
     CLF_GOTO(clfi_operand_read(&data.operand[0]));
-    for (int i = 0; i < ROWS * WIDTH; i++) { /* OpenCL's tanh is within 5 units in the last place, its quotient within 2.5 */
+    for (int i = 0; i < ROWS * WIDTH; i++) { /* OpenCL's tanh errs by at most 5 units in the last place, its quotient by 2.5 */
         const double want = (double)cap * tanh(x[i] / (double)cap);
         clfi_verdict_add(&test->verdict, (double)data.operand[0].host[i], want, 20 * u * fabs(want));
     }
@@ -31,7 +31,7 @@ done:
     return st;
 }
 
-/* A row of zeros, one with a number, one with a NaN at its end, one with an infinity at its begin, and no more. */
+/* The rows: zeros, a single number, a NaN at the end, an infinity at the start, zeros. */
 clf_status clfi_selftest_row_check(clfi_selftest *test)
 {
     enum { ROWS = 5, WIDTH = 37 };
@@ -56,7 +56,8 @@ done:
     return st;
 }
 
-/* Rows as long as a vocabulary, so that every item of the largest work-group has several elements; the last row ends in an infinity. */
+/* Rows are as long as a vocabulary, so that every work-item of the largest work-group has several elements. The last row ends in an
+ * infinity. */
 clf_status clfi_selftest_exp_sum(clfi_selftest *test)
 {
     enum { ROWS = 3, WIDTH = 5003, X = 0, SCALE, Y };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: the nearest rows, by selection and, where more are wanted than it takes, by merges. */
+/* Self-test: the nearest rows, by selection, and by merges if more rows are wanted than a selection takes. */
 #include <stdlib.h>
 
 #include "op/top_k.h"
@@ -18,7 +18,7 @@ static clf_status check(clfi_selftest *test, const double *query, const double *
         clfi_verdict_add(&test->verdict, indices[j], row, 0);
         found = clfi_ref_similarity(CLF_SEARCH_COSINE, query, rows + row * WIDTH, WIDTH, &bound);
         clfi_verdict_add(&test->verdict, scores[j], found, bound);
-        clfi_verdict_add(&test->verdict, scores[j], want[j], bound); /* of rows nearer to each other either may come first */
+        clfi_verdict_add(&test->verdict, scores[j], want[j], bound); /* rows that are closer to each other than the bound may swap places */
     }
     return CLF_OK;
 }
@@ -31,7 +31,7 @@ static clf_status search(clfi_selftest *test, int k)
     double *queries = NULL, *rows = NULL;
     clf_search_params params = CLF_SEARCH_PARAMS_INIT;
     clf_status st;
-    params.block_rows = BLOCK; /* and a last block of fewer */
+    params.block_rows = BLOCK; /* leaves a smaller last block */
     CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){QUERIES, WIDTH}, -1, 1));
     CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){ROWS, WIDTH}, -1, 1));
     CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){QUERIES, k}));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: a small encoder-decoder with random weights, its log-probabilities and its beam search, against double precision that keeps no
- * cache. */
+/* Self-test: a small encoder-decoder with random weights. Its log-probabilities and its beam search are compared with double precision
+ * that keeps no cache. */
 #include <math.h>
 
 #include "workload/selftest.h"
@@ -29,7 +29,7 @@ static const clf_transformer_config config = {.size = sizeof(clf_transformer_con
 
 static const int32_t source[SOURCE] = {3, 12, 0, 7, 7};
 
-/* Log-probabilities of a handful of blocks of order 1, some hundred roundings behind each. */
+/* Bound of log-probabilities: a handful of blocks with values of order 1, some hundred roundings in each. */
 static const double bound = 2e-5;
 
 clf_status clfi_selftest_encoder_decoder(clfi_selftest *test)
@@ -65,14 +65,14 @@ done:
     return st;
 }
 
-/* A hypothesis with its first token BEGIN; log-probability -inf: none. */
+/* A hypothesis, whose first token is BEGIN. score: log-probability; -inf: none. */
 typedef struct hypothesis {
     int32_t tokens[LONGEST];
     int count;
     double score;
 } hypothesis;
 
-/* Puts h among the best BEAM in falling order of score. */
+/* Inserts h into the best BEAM hypotheses, in falling order of score. */
 static void keep_best(hypothesis *best, const hypothesis *h)
 {
     int i = BEAM;
@@ -158,7 +158,8 @@ done:
     return st;
 }
 
-/* Every token as the one that ends, so that some searches find several ends early and others none before the longest target. */
+/* Searches with every token as the end token in turn, so that some searches find several ends early and others none before the longest
+ * target. */
 clf_status clfi_selftest_beam_search(clfi_selftest *test)
 {
     clfi_ref_weights weights = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads that begin without a context: their place, and the frame of what is measured. */
+/* Runs and times workloads that begin without a context. */
 #include "workload/start_place.h"
 
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ void clfi_start_place_free(clfi_start_place *place)
     *place = (clfi_start_place){.cache_dir = NULL};
 }
 
-/* A number that no build before had, of this process or another. */
+/* A number that no earlier build of this or another process had. */
 static uint64_t new_build_number(void)
 {
     static atomic_uint_fast64_t builds;

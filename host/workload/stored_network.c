@@ -35,7 +35,7 @@ static clf_status read_config(clf_checkpoint *checkpoint, unsigned task, const c
     return CLF_OK;
 }
 
-/* The files' tensors can be looked up from here on. */
+/* Loads the checkpoint, so that its tensors can be looked up. */
 static clf_status load(clfi_stored_network *model)
 {
     CLF_TRY(clfi_checkpoint_load(model->checkpoint));
@@ -89,7 +89,7 @@ static bool is_of_head(clf_weight_role role)
     return role == CLF_WEIGHT_GENERATOR || role == CLF_WEIGHT_GENERATOR_BIAS || role == CLF_WEIGHT_SHARED;
 }
 
-/* The tensor of a role; false: the checkpoint has none. name: what was looked for. */
+/* The tensor of a role; false: the checkpoint has none. name: the name that was looked for, or "". */
 static bool find(const clfi_stored_network *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
                  clf_checkpoint_tensor *tensor, char name[CLFI_WEIGHT_NAME_BYTES])
 {
@@ -107,7 +107,7 @@ static bool is_plain_number(const clf_checkpoint_tensor *tensor)
     return tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights == 1;
 }
 
-/* The reference reads weights in place. */
+/* The reference reads weights in place, so it cannot apply an adapter. */
 static clf_status check_stored(const clf_checkpoint_tensor *tensor)
 {
     if (tensor->is_made)
@@ -176,7 +176,7 @@ void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
         clfi_weight_decode_f64(tensor->type, data + ((size_t)(i * tensor->dim[1]) + at) * block, 1, out + i);
 }
 
-/* Whether a row names the tensor, in one of the layers. */
+/* Whether a row of names, in one of the layers, names the tensor. */
 static bool is_named(const clfi_stored_network *model, const clf_weight_name *row, const char *tensor)
 {
     static const char *const suffixes[] = {"weight", "bias"};
@@ -191,8 +191,8 @@ static bool is_named(const clfi_stored_network *model, const clf_weight_name *ro
     return false;
 }
 
-/* Whether every step reads the whole tensor: a layer's or the head's. A step reads single rows of embedding tables; nothing reads masks,
- * parts for pictures and a head beside a tied table. */
+/* Whether every step reads the whole tensor: one of a layer or of the head. Of embedding tables a step reads single rows. Masks, parts
+ * for pictures and a head beside a tied table are never read. */
 static bool is_read_by_step(const clfi_stored_network *model, const char *tensor)
 {
     const clf_weight_name *row;
@@ -206,7 +206,7 @@ static bool is_read_by_step(const clfi_stored_network *model, const char *tensor
     return false;
 }
 
-/* Whether the layers have a matrix that not all kinds have. */
+/* Whether the layers have a matrix that only some kinds of layers have. */
 static bool has_role(const clf_stack_config *decoder, clf_weight_role role)
 {
     const bool is_source = role == CLF_WEIGHT_SOURCE_QUERY || role == CLF_WEIGHT_SOURCE_OUTPUT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a stack by their roles, read from its checkpoint as numbers, for the references; and what a decoder's token costs. */
+/* Reads the weights of a stack from its checkpoint by their roles, for the references, and computes the cost of decoding a token. */
 #ifndef CLFI_WORKLOAD_STORED_NETWORK_H
 #define CLFI_WORKLOAD_STORED_NETWORK_H
 
@@ -10,54 +10,56 @@
 typedef struct clfi_stored_network {
     clf_checkpoint *checkpoint; /* borrowed */
     const clf_name_map *names;
-    const clf_weight_name *rows; /* of the stack's weights */
+    const clf_weight_name *rows; /* names of the stack's weights */
     clf_weight_lookup lookup;
-    clf_network_config config; /* of the network that the family's file makes of config.json */
-    bool is_encoder;           /* the stack is config.encoder, else config.decoder */
+    clf_network_config config; /* what the family reads from config.json */
+    bool is_encoder;           /* true: the stack is config.encoder, else config.decoder */
 } clfi_stored_network;
 
-/* A language model's decoder, or that of an encoder-decoder. The checkpoint outlives *out. UNSUPPORTED: a model_type that generates no
- * text. FORMAT: config.json. */
+/* Opens the decoder of a language model or of an encoder-decoder. The checkpoint must outlive *out. UNSUPPORTED: the model_type
+ * generates no text. FORMAT: config.json. Forwards failures of reading the weights. */
 clf_status clfi_stored_network_open(clf_checkpoint *checkpoint, clfi_stored_network *out);
 
-/* The stack that makes embeddings: an encoder, or a decoder's layers as one. Statuses as above. */
+/* Opens the stack that makes embeddings: an encoder, or the layers of a decoder used as one. Statuses as above. */
 clf_status clfi_stored_network_open_encoder(clf_checkpoint *checkpoint, clfi_stored_network *out);
 
-/* The encoder of an encoder-decoder, whose decoder was opened. */
+/* The encoder of an encoder-decoder whose decoder was opened; nothing to free. */
 clfi_stored_network clfi_stored_source(const clfi_stored_network *decoder);
 
-/* The stack, and the embedding of its tokens. */
+/* Configuration of the stack, and of its token embedding. */
 const clf_stack_config *clfi_stored_stack(const clfi_stored_network *model);
 const clf_embedding_config *clfi_stored_embedding(const clfi_stored_network *model);
 
-/* Rows of a stored tensor; a vector is one row. */
+/* A stored tensor, or the part of its rows that a role has; a vector is one row. */
 typedef struct clfi_stored_weight {
     clf_checkpoint_tensor tensor;
-    bool is_turned;               /* stored as [columns, rows] */
-    int64_t first, rows, columns; /* of the tensor's rows (of a vector: elements) those that the role has; columns 1: a vector */
+    bool is_turned;               /* stored transposed, as [columns, rows] */
+    int64_t first, rows, columns; /* the role's part: its first row in the tensor, and its size */
 } clfi_stored_weight;
 
-/* rows x columns of a layer's matrix (layer 0 of what the network has once). NOT_FOUND: the checkpoint has no such tensor. FORMAT: it has
- * another shape. */
+/* Finds the matrix [rows, columns] of a role in a layer (layer 0 for what the network has once). NOT_FOUND: the checkpoint has no such
+ * tensor. FORMAT: another shape or type. UNSUPPORTED: an adapter changes it. */
 clf_status clfi_stored_matrix(const clfi_stored_network *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
                               clfi_stored_weight *out);
 
-/* `count` values of a vector, which the caller frees: suffix "bias" (*out NULL: there is none) or "weight". Statuses as above. */
+/* Reads a vector of `count` values, which the caller frees. suffix "weight", or "bias" (*out NULL: there is none). Statuses as above,
+ * and OUT_OF_MEMORY. */
 clf_status clfi_stored_vector(const clfi_stored_network *model, clf_weight_role role, int64_t layer, const char *suffix, int64_t count,
                               double **out);
 
-/* out[columns] = a row of a matrix. */
+/* Decodes one row of a matrix: out [columns]. */
 void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out);
 
-/* Operations that decoding takes. */
+/* Operations and bytes that decoding takes. */
 typedef struct clfi_decoder_cost {
-    double token_flops;     /* of a token's products with the layers' matrices, but for those that sources alone are given */
-    double logit_flops;     /* of the head's for one row of logits */
-    double attention_flops; /* of a query and a key, in all layers; those of a source as well */
-    double step_bytes;      /* weights that a step reads: the layers' and the head's */
-    double cache_bytes;     /* of keys and values of one token */
+    double token_flops;     /* products of a token with the layers' matrices, without the keys and values of a source */
+    double logit_flops;     /* products of the head for one row of logits */
+    double attention_flops; /* of one query and one key, in all layers; also of a source */
+    double step_bytes;      /* weights that a step reads: those of the layers and of the head */
+    double cache_bytes;     /* keys and values of one token, as f32 */
 } clfi_decoder_cost;
 
+/* The model: a decoder. NOT_FOUND: the checkpoint has no table of tokens. */
 clf_status clfi_stored_network_cost(const clfi_stored_network *model, clfi_decoder_cost *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting the worst element of a result. */
+/* Collects the worst element of a result that is compared with its reference. */
 #ifndef CLFI_WORKLOAD_VERDICT_H
 #define CLFI_WORKLOAD_VERDICT_H
 
@@ -9,7 +9,7 @@
 
 #define CLFI_VERDICT_INIT {.passed = true}
 
-/* One element against its own bound; the verdict keeps the element with the largest error / bound. NaN never passes. */
+/* Adds one element with its own bound; the verdict keeps the element with the largest error / bound. NaN never passes. */
 static inline void clfi_verdict_add(clfi_verdict *verdict, double got, double want, double bound)
 {
     const double error = fabs(got - want);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list that owns workloads, and what several kinds share. */
+/* Implements the list that owns workloads, and functions that several kinds share. */
 #include "workload/workload.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 (RFC 4648) of golden files. */
+/* Decodes Base64 (RFC 4648), in which golden files store texts that are not UTF-8. */
 #ifndef CLF_TEST_BASE64_H
 #define CLF_TEST_BASE64_H
 
@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "support/check.h"
 
+/* The value of a digit; -1: not a digit. */
 static inline int base64_digit(char c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -15,6 +16,7 @@ static inline int base64_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
+/* Decodes text up to its first character that is no digit, and appends the bytes to out. */
 static inline void append_base64(const char *text, clf_str *out)
 {
     unsigned bits = 0;

@@ -22,7 +22,7 @@ size_t einsum_case_elements(const einsum_case *one, int operand)
     return count;
 }
 
-/* "2x3" or "-" up to `end`; returns the rank. */
+/* Reads a shape, "2x3" or "-" (rank 0), up to `end`; returns the rank. */
 static int read_shape(const char *text, const char *end, int64_t *dim)
 {
     int rank = 0;
@@ -72,7 +72,7 @@ void einsum_case_make(const char *equation, const char *shapes, einsum_case *out
     snprintf(out->id, sizeof out->id, "einsum[%.150s %.90s]", equation, shapes);
 }
 
-/* Cuts the line at its next '|'; returns the text behind it. */
+/* Ends the text at its next '|'; returns the text after that. */
 static char *cut(char *text)
 {
     char *bar = strchr(text, '|');

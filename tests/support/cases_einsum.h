@@ -12,7 +12,7 @@ enum { EINSUM_CASE_OPERANDS = CLF_EINSUM_MAX_OPERANDS + 1, EINSUM_CASE_RANK = CL
 
 typedef struct einsum_case {
     char id[256];       /* equation and shapes, for messages */
-    char code[32];      /* "E_SIZE"; "" where a result is expected */
+    char code[32];      /* code of the expected failure, "E_SIZE"; "": a result is expected */
     char equation[160];
     int count;
     int64_t dim[EINSUM_CASE_OPERANDS][EINSUM_CASE_RANK];
@@ -23,16 +23,16 @@ typedef struct einsum_case {
     double output[1024];
 } einsum_case;
 
-/* Calls visit for every line; fails the running test when the file cannot be read. Returns the number of cases. */
+/* Calls visit for every case of the file and returns their number. Fails the running test if the file cannot be read. */
 int each_einsum_case(void (*visit)(const einsum_case *one, void *user), void *user);
 
-/* Fills a case from an equation and shapes written as in the file, without a result. */
+/* Makes a case without a result from an equation and shapes, written as in the file. */
 void einsum_case_make(const char *equation, const char *shapes, einsum_case *out);
 
-/* Element `index` (C order) of operand k of n, as make_golden.py defines it. */
+/* Element `index` (C order) of one of the operands, as make_golden.py defines it; operands: their number. */
 double einsum_case_value(int operands, int operand, size_t index);
 
-/* Elements of operand k. */
+/* Number of elements of an operand. */
 size_t einsum_case_elements(const einsum_case *one, int operand);
 
 #endif

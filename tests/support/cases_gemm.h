@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases of the matrix product: tile edges, layouts, storage types, batches, epilogues. */
+/* Cases that tests of the matrix product share: tile edges, layouts, storage types, batches, epilogues. */
 #ifndef CLF_TEST_CASES_GEMM_H
 #define CLF_TEST_CASES_GEMM_H
 
@@ -12,14 +12,14 @@ typedef struct gemm_case {
     clf_dtype a_type, b_type, c_type;
     int batch_rank;
     int64_t batch[4];
-    bool a_repeats, b_repeats; /* size 1 in the batch dimensions */
+    bool a_repeats, b_repeats; /* the operand has size 1 in all batch dimensions */
     clf_activation activation;
     bool has_bias, has_residual;
     float alpha; /* 0 stands for 1 */
-    bool is_small; /* runs in interpreters too */
+    bool is_small; /* also runs in interpreters (takes_case) */
 } gemm_case;
 
-/* Layouts by letter, as they appear below. */
+/* Layouts by letter, as the cases name them. */
 #define C_ LAYOUT_CONTIGUOUS
 #define S_ LAYOUT_SLICED
 #define W_ LAYOUT_SWAPPED
@@ -71,7 +71,7 @@ static const gemm_case gemm_cases[] = {
     {STORED(70, 65, 33, BF16, BF16, F16), EPILOGUE(NONE, true, false)},
     {STORED(1, 100, 200, F32, BF16, F32)},
     {STORED(12, 100, 50, F16, F16, F16), EPILOGUE(GELU_TANH, true, true)},
-    /* batches: dense, interleaved as heads are, repeated operands, four dimensions that do not join */
+    /* batches: dense, interleaved as heads are, repeated operands, dimensions that cannot be merged */
     {LAID(9, 17, 5, C_, C_, C_), BATCH(3), .is_small = true},
     {LAID(33, 18, 20, W_, W_, W_), BATCH(5)},
     {LAID(20, 35, 16, R_, R_, R_), BATCH(2, 3)},

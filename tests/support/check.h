@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks on top of cmocka: statuses with their reason, and numbers against a bound (NaN passes only where NaN is wanted). */
+/* Checks on top of cmocka: statuses with their reason, and numbers within a bound (NaN passes only if NaN is wanted). */
 #ifndef CLF_TEST_CHECK_H
 #define CLF_TEST_CHECK_H
 
-/* cmocka wants these four first. */
+/* cmocka.h needs these four headers before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include "clformer/status.h"
 
-/* The call succeeds; otherwise the test fails with the library's own reason. */
+/* The call must succeed; otherwise the test fails with the library's own reason. */
 #define CHECK_OK(call)                                                                                         \
     do {                                                                                                       \
         const clf_status check_status = (call);                                                                \
@@ -25,7 +25,7 @@
             fail_msg("%s: %s: %s", #call, clf_status_text(check_status), clf_last_error());                    \
     } while (0)
 
-/* The call fails with this status, and the reason holds `part`. */
+/* The call must fail with this status, and the reason must contain `part`. */
 #define CHECK_FAILS(call, status, part)                                                                        \
     do {                                                                                                       \
         const clf_status check_status = (call);                                                                \
@@ -34,14 +34,14 @@
                      clf_status_text(check_status), check_status == CLF_OK ? "" : clf_last_error());           \
     } while (0)
 
-/* condition, then a printf text about the case. */
+/* Arguments: a condition that must hold, then a printf format and values that describe the case. */
 #define CHECK(condition, ...)          \
     do {                               \
         if (!(condition))              \
             fail_msg(__VA_ARGS__);     \
     } while (0)
 
-/* True when got is as near to want as bound allows; equal infinities pass, NaN only against NaN. */
+/* Whether got differs from want by at most bound. Equal infinities pass; NaN passes only against NaN. */
 static inline bool within(double got, double want, double bound)
 {
     if (isnan(want) || isnan(got))

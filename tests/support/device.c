@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device under test. */
+/* Opens the device under test. */
 #include "support/device.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@ static bool is_quick; /* kernels of the GPU family are compiled without optimisa
 clf_kernel_spec __real_clfi_kernel_spec(const char *file, const char *kernel);
 clf_kernel_spec __wrap_clfi_kernel_spec(const char *file, const char *kernel);
 
-/* Linked in the place of the library's function (--wrap). The process that runs a probe makes the same specification itself. */
+/* Replaces the library's function when the tests are linked (--wrap). Probes keep their options, because another process makes the same
+ * specification for itself. */
 clf_kernel_spec __wrap_clfi_kernel_spec(const char *file, const char *kernel)
 {
     clf_kernel_spec spec = __real_clfi_kernel_spec(file, kernel);
@@ -40,9 +41,10 @@ int device_setup_cached(void **state)
     return 0;
 }
 
-/* PoCL compiles a kernel once for its work-groups, and once more, for any, when it is asked for the binary. It keeps the first on disk
- * itself: for kernels of one test alone, the library's cache doubles the time and saves nothing. It also takes three times as long to
- * optimise the GPU family's kernels as to compile them, and nobody runs these on it but tests; Intel's runtime optimises them. */
+/* On PoCL the library's cache is off. PoCL compiles a kernel once for its work-groups, and again, for any work-group, if it is asked for
+ * the binary. It keeps the first on disk itself. So for kernels that only one test uses, the library's cache doubles the time and saves
+ * nothing. Kernels of the GPU family are not optimised there, because that takes three times as long as compiling them, and only tests
+ * run them on PoCL. Intel's runtime optimises them. */
 int device_setup(void **state)
 {
     const int failed = device_setup_cached(state);

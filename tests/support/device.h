@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The device under test: CLF_DEVICE or the default. */
+/* Opens the device under test for a group of tests: CLF_DEVICE, else the default device. */
 #ifndef CLF_TEST_DEVICE_H
 #define CLF_TEST_DEVICE_H
 
 #include "clformer/context.h"
 
-/* cmocka group fixtures: *state is a clf_context. A machine without any device makes the program exit with 77, CTest's "skipped"; a
- * CLF_DEVICE that names no device is a failure. */
+/* cmocka group fixtures; *state: the clf_context. If the machine has no device, the program exits with 77, CTest's "skipped". If
+ * CLF_DEVICE names no device, the setup fails. */
 int device_setup(void **state);
 int device_setup_cached(void **state); /* keeps the library's cache of programs on every device */
 int device_teardown(void **state);

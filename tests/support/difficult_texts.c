@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the difficult texts: JSON strings, or objects with Base64 for texts that are not UTF-8. */
 #include "support/difficult_texts.h"
 
 #include <jansson.h>

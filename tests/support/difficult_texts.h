@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The strings of tests/data/tokenizer/families/texts.jsonl, not all of them UTF-8. */
+/* Reads the strings of tests/data/tokenizer/families/texts.jsonl for tests of tokenizers. Some are not UTF-8. */
 #ifndef CLF_TEST_DIFFICULT_TEXTS_H
 #define CLF_TEST_DIFFICULT_TEXTS_H
 

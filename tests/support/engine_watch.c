@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The choices of engines are watched through the linker (--wrap): what the library calls is the function here, which calls the real one. */
+/* Watches the choices of engines through the linker (--wrap): the library calls the functions of this file, which call the real ones. */
 #include "support/engine_watch.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ const char *engine_forced_entry(const char *op)
     return NULL;
 }
 
-/* Whether the choice is what the entry names: its engine, and each parameter of the tile that it sets. */
+/* Whether the choice is the one that the entry names: its engine, and each parameter of the tile that it sets. */
 static bool is_entry(const clf_engine_choice *choice, const char *entry)
 {
     char text[ENTRY_BYTES], *rest = NULL;
@@ -48,7 +48,7 @@ static bool is_entry(const clf_engine_choice *choice, const char *entry)
     return is_same && memcmp(&wanted, &choice->tile, sizeof wanted) == 0;
 }
 
-/* A matrix product without a result asks for the form of weights only, and runs nothing. */
+/* Whether the call will run an engine. A matrix product without a result only asks for the form of weights. */
 static bool is_to_run(clf_op op, const void *args)
 {
     return op != CLF_OP_GEMM || ((const clf_gemm_args *)args)->c.buffer;
@@ -66,7 +66,7 @@ clf_status __wrap_clfi_engine_choose(const clf_context *context, clf_op op, cons
     return st;
 }
 
-/* The call of the choice in the real one stays within one file, which the linker does not see. */
+/* The real function calls the choice within its own file, where the linker replaces nothing. So the choice is made here first. */
 clf_status __wrap_clfi_engine_run(clf_context *context, clf_op op, const void *args)
 {
     clf_engine_choice choice;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A program under test that CLF_ENGINE tells which engine to run must run it: else it ends with status 1, whatever its tests said. */
+/* Checks that tests run the engines that CLF_ENGINE forces. If a tested op never ran its forced engine, the program ends with status 1,
+ * even if all its tests passed. */
 #ifndef CLF_TEST_ENGINE_WATCH_H
 #define CLF_TEST_ENGINE_WATCH_H
 
 #include "op/engines.h"
 
-/* The entry for `op` in CLF_ENGINE up to its comma or end, NULL: there is none. */
+/* The entry for `op` in CLF_ENGINE, which ends at a comma or at the end of the text; NULL: there is none. */
 const char *engine_forced_entry(const char *op);
 
-/* Says that this program tests the engines of that op, though it may never come to choose one. */
+/* Declares that this program tests the engines of that op. If CLF_ENGINE forces one, the program then fails unless that engine runs. */
 void engine_watch(clf_op op);
 
 #endif

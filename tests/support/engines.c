@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests that run on every engine of an op. */
+/* Lists engines for tests and opens contexts that force them. */
 #include "support/engines.h"
 
 #include <stdio.h>
@@ -59,13 +59,13 @@ const char *const *engines_of_both(clf_op op, clf_op other)
     return list_engines(&list, (clf_op[]){op, other}, 2);
 }
 
-/* A device there has to be; the tests open contexts of their own. */
+/* Skips or fails the group if there is no device; the tests open contexts of their own. */
 static int setup(void **state)
 {
     const int failed = device_setup(state);
     if (!failed)
         device_teardown(state);
-    *state = NULL; /* cmocka prefers it to a test's own state */
+    *state = NULL; /* cmocka would pass it to the tests in place of their own state */
     return failed;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF files under construction, whole and broken, and tables of those that are refused. */
+/* Builds GGUF files in memory for tests, whole and broken, with tables of broken files and the failures that they must cause. */
 #ifndef CLF_TEST_GGUF_IMAGE_H
 #define CLF_TEST_GGUF_IMAGE_H
 
 #include "support/check.h"
 
-/* A file under construction. */
+/* A file that is being built. */
 typedef struct image {
     uint8_t bytes[4096];
     size_t size;
@@ -18,7 +18,7 @@ static inline void put_bytes(image *f, const void *bytes, size_t size)
     f->size += size;
 }
 
-/* The value's bytes, the lowest first, and zeros where bytes is more than it has. */
+/* Appends the low `bytes` bytes of the value, the lowest first, padded with zeros. */
 static inline void put(image *f, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++, value >>= 8)
@@ -56,7 +56,7 @@ static inline void put_tensor(image *f, const char *name, int rank, const uint64
     put(f, offset, 8);
 }
 
-/* Zeros up to the next multiple of `alignment`, then `size` bytes of data. */
+/* Appends zeros up to the next multiple of `alignment`, then `size` bytes of data. */
 static inline void put_data(image *f, size_t alignment, size_t size)
 {
     while (f->size % alignment)
@@ -87,7 +87,7 @@ static inline void put_string(image *f, const char *key, const char *value)
     put_text(f, value);
 }
 
-/* A file; it is refused with this status and a message that holds `part`. */
+/* A broken file: readers must refuse it with this status and a message that contains `part`. */
 typedef struct broken_file {
     const char *name;
     void (*make)(image *f);

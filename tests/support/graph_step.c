@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The kernels of graph steps, their launches and their expected numbers. */
 #include "support/graph_step.h"
 
 #include "base/alloc.h"
@@ -11,8 +12,8 @@ enum { SMALL_GROUP = 64 };
         path, text, sizeof text - 1 \
     }
 
-/* Every item of a step reads another item's result of the step before. In an exchange, each of a group's items writes what others of the
- * group have read; its functions and structs have the names of those of a turn. */
+/* Every work-item of a step reads what another work-item wrote in the step before. In an exchange, work-items also read through local
+ * memory. Its functions and structs have the names of those of a turn, to test that parts of a graph do not collide. */
 static const clf_kernel_file files[] = {
     FILE_OF("any/turn.cl", "#include \"item.cl\"\n"
                            "typedef struct turn_pair { int by, unused; } turn_pair;\n"
@@ -34,7 +35,7 @@ static const clf_kernel_file files[] = {
                                "    const int plane = (int)(get_group_id(2) * pair.height + get_group_id(1));\n"
                                "    const int item = (int)get_local_id(0), group = plane * pair.width + (int)get_group_id(0);\n"
                                "    value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
-                               "    if (pair.share < 0) rest[REST] = 1;\n" /* never: but it is there */
+                               "    if (pair.share < 0) rest[REST] = 1;\n" /* never runs, but keeps the array */
                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
                                "    for (int i = item; i < pair.share; i += WG)\n"
                                "        y[group * pair.share + i] = helper(value, i) + pair.add;\n"
@@ -60,7 +61,7 @@ clf_status graph_step_turn(clf_context *context, const clf_buffer *x, const clf_
     } pair = {1 + step % 7, 0};
     const cl_long4 four = {{1, 2, 3, (cl_long)(step % 5) << 32}};
     clf_kernel_spec spec = spec_of("turn.cl", "turn");
-    clfi_spec_int(&spec, "FACTOR", step % 3); /* three parts, each with a function of the same name */
+    clfi_spec_int(&spec, "FACTOR", step % 3); /* three parts of a graph, each with a function of the same name */
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, x);
     clfi_arg_buffer(&launch, y);
@@ -109,7 +110,7 @@ void graph_step_exchange_expected(const graph_step_shape *shape, const int *x, i
     const int share = share_of(shape);
     for (int at = 0; at < GRAPH_STEP_SIZE; at++) {
         const int group = at / share, plane = group / shape->groups[0];
-        const int item = shape->items - 1 - at % share % shape->items; /* that read what this one writes */
+        const int item = shape->items - 1 - at % share % shape->items; /* the work-item that read what this one writes */
         y[at] = x[(group % shape->groups[0] * shape->items + item + 7 * plane + 1 + step % 7) % GRAPH_STEP_SIZE] - step % 3 + step;
     }
 }

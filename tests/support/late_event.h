@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command that waits: for an event which a thread completes a tenth of a second later. */
+/* Makes an event that completes a tenth of a second after its start, to test commands that have to wait. */
 #ifndef CLF_TEST_LATE_EVENT_H
 #define CLF_TEST_LATE_EVENT_H
 
@@ -29,13 +29,13 @@ static void *late_event_complete(void *event)
     return NULL;
 }
 
-/* Its time begins; what waits for it is enqueued. */
+/* Starts the tenth of a second; call it after the commands that wait are enqueued. */
 static inline void late_event_start(late_event *late)
 {
     assert_int_equal(pthread_create(&late->thread, NULL, late_event_complete, late->event), 0);
 }
 
-/* After it was completed. */
+/* Waits for the thread and releases the event. */
 static inline void late_event_end(late_event *late)
 {
     pthread_join(late->thread, NULL);

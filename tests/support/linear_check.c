@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Runs linear layers and compares them with double precision. */
 #include "support/linear_check.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "support/check.h"
 #include "workload/reference_gemm.h"
 
-/* Column j of row i of y, whichever shape y has. */
+/* The result in row i and column j, for either shape of y. */
 static double result_at(const linear_check *c, const operand *y, int64_t i, int64_t j)
 {
     if (!c->column_block)
@@ -16,7 +17,7 @@ static double result_at(const linear_check *c, const operand *y, int64_t i, int6
     return y->value[(j / c->column_block * c->m + i) * c->column_block + j % c->column_block];
 }
 
-/* A NaN at the first and an infinity at the last of the places. */
+/* Puts a NaN at index `first` and an infinity at index `last`. */
 static void spoil(operand *o, size_t first, size_t last)
 {
     float *values = malloc(o->count * sizeof *values);
@@ -29,7 +30,7 @@ static void spoil(operand *o, size_t first, size_t last)
     free(values);
 }
 
-/* Whether a product of lower precision may have made a NaN of an infinity. */
+/* Whether a product of lower precision may have turned an infinity into NaN. */
 static bool is_lost(const linear_check *c, const operand *x, int64_t row, double want, double got)
 {
     bool has_infinity = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layers of any weights against double precision. */
+/* Checks linear layers with any weights against double precision. */
 #ifndef CLF_TEST_LINEAR_CHECK_H
 #define CLF_TEST_LINEAR_CHECK_H
 
@@ -14,11 +14,11 @@ typedef struct linear_check {
     clf_dtype y_type;
     clf_activation activation;
     bool has_residual;
-    bool is_spoiled;                       /* two rows of x hold a NaN and an infinity, and so does the residual */
+    bool is_spoiled;                       /* two rows of x hold a NaN and an infinity, and so do two of the residual */
     int64_t column_block;                  /* 0: y is [m, n] */
-    clf_precision precision;               /* of the layer's product */
-    double slack;                          /* how often the bound of products of float32 weights holds */
-    void (*round)(operand *x, float most); /* what the layer makes of x before it multiplies; NULL: nothing */
+    clf_precision precision;               /* precision of the layer's product */
+    double slack;                          /* factor on the bound of products with float32 weights */
+    void (*round)(operand *x, float most); /* rounds x as the layer does before it multiplies; NULL: the layer does not */
     float most;
 } linear_check;
 

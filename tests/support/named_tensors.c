@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of named tensors. */
+/* Implements lists of named tensors. */
 #include "support/named_tensors.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of named tensors that a network is made from. */
+/* Keeps lists of named tensors, from which tests make networks. */
 #ifndef CLF_TEST_NAMED_TENSORS_H
 #define CLF_TEST_NAMED_TENSORS_H
 
@@ -15,6 +15,6 @@ typedef struct tensor_list {
 } tensor_list;
 
 void list_add(clf_context *context, tensor_list *list, const char *name, int rank, const int64_t *dim, const float *value);
-void list_free(tensor_list *list); /* empty and usable again */
+void list_free(tensor_list *list); /* leaves it empty and usable again */
 
 #endif

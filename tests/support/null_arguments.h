@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rule of clformer.h for NULL, for tests that call every public function once for each pointer that must not be NULL. That no
- * function is left out is checked against the headers. */
+/* Checks the rule of clformer.h for NULL, for tests that call every public function once for each pointer that must not be NULL.
+ * check_list compares the called functions with the headers, so that none is forgotten. */
 #ifndef CLF_TEST_SUPPORT_NULL_ARGUMENTS_H
 #define CLF_TEST_SUPPORT_NULL_ARGUMENTS_H
 
@@ -20,7 +20,7 @@ enum { MOST = 512, NAME = 96 };
 static char called[MOST][NAME];
 static size_t called_count;
 
-/* The function's name out of a call's text. */
+/* Notes the name of the called function from the text of a call. */
 static void note(const char *call)
 {
     const size_t length = strcspn(call, "(");
@@ -55,7 +55,7 @@ static bool is_called(const char *name)
         call;         \
     } while (0)
 
-/* Names after CLF_API in one header; each must have been called by the test. */
+/* Checks that the test has called every function that a header declares with CLF_API; returns their number. */
 static size_t check_header(const char *path)
 {
     clf_str text = CLF_STR_INIT;
@@ -75,7 +75,7 @@ static size_t check_header(const char *path)
     return count;
 }
 
-/* The headers of model.null_operands; model.null_arguments has the others. */
+/* Whether test model.null_operands covers the header; model.null_arguments covers the others. */
 static bool is_of_operands(const char *header)
 {
     static const char *const headers[] = {"activation.h", "attention.h", "context.h", "device.h",  "einsum.h", "linear.h",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op tests: fenced tensors in several layouts. */
+/* Makes, fills and checks operands for tests of ops. */
 #include "support/operand.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ const char *layout_name(layout l)
     return names[l];
 }
 
-/* Strides for the axes in the memory order order[0] (outermost) .. order[rank - 1], `gap` elements after each axis; returns the extent. */
+/* Computes strides for the memory order order[0] (outermost) to order[rank - 1], with `gap` elements after each axis; returns the
+ * extent. */
 static int64_t assign_strides(int rank, const int64_t *dim, const int *order, int64_t gap, int64_t *stride)
 {
     int64_t step = 1;
@@ -77,7 +78,7 @@ static void read_values(operand *o)
     free(values);
 }
 
-/* Marks the view's elements, walking its axes like an odometer. */
+/* Marks the elements of the view, counting through its axes. */
 static void mark_view(const clf_tensor *view, bool *is_inside)
 {
     const int rank = clf_tensor_rank(view);
@@ -93,8 +94,8 @@ static void mark_view(const clf_tensor *view, bool *is_inside)
     }
 }
 
-/* Fills what is outside the view with NaN. The whole base is written once more: Oclgrind takes memory that the host wrote at an offset for
- * uninitialised. */
+/* Fills the memory outside the view with NaN. Writes the whole base again, because Oclgrind regards memory that the host wrote at an
+ * offset as uninitialised. */
 static void surround_with_nan(operand *o)
 {
     const size_t total = clf_tensor_count(o->base), size = clf_dtype_bytes(clf_tensor_dtype(o->base));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random weights for the reference Transformer. */
+/* Makes random weights of the reference Transformer. */
 #include "support/random_weights.h"
 
 #include "support/check.h"

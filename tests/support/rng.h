@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reproducible random numbers: the generator of host/workload under the tests' names. */
+/* Reproducible random numbers for tests: the generator of host/base/random.h under short names. */
 #ifndef CLF_TEST_RNG_H
 #define CLF_TEST_RNG_H
 

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* A small encoder-decoder, its batches in both layouts, and their comparison with the reference. */
+/* A small encoder-decoder for tests, its batches in both layouts, and their comparison with the reference. */
 #ifndef CLF_TEST_SMALL_TRANSFORMER_H
 #define CLF_TEST_SMALL_TRANSFORMER_H
 
 #include "support/named_tensors.h"
 #include "workload/reference_transformer.h"
 
-/* Sequences, source and target lengths, width, heads, hidden width, vocabularies. */
+/* Number of sequences, source and target lengths, width, heads, hidden width, vocabularies. */
 enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13 };
 
 extern const clf_transformer_config base_config; /* pre-norm, relu, two layers on both sides */
 
-/* Rows of order 1 to 4 behind up to six layers' roundings. */
+/* Allowed error of rows of order 1 to 4 after the roundings of up to six layers. */
 extern const double transformer_bound;
 
-/* All weights that the configuration needs by labml's names; list_free releases them. */
+/* Lists all weights that the configuration needs by labml's names; list_free releases them. */
 void list_labml(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights, tensor_list *list);
 
-/* Values [N,length,columns] (columns 1 for ids) as a tensor in the order of the layout; an output is NaN. */
+/* sequence: a tensor of values [N,length,columns] (columns 1 for ids) in the order of the layout. output: the same, with every byte
+ * UNWRITTEN (operand.h). The caller destroys them. */
 clf_tensor *sequence(clf_context *context, clf_layout order, clf_dtype dtype, int64_t length, int64_t columns, const void *values);
 clf_tensor *output(clf_context *context, clf_layout order, int64_t length, int64_t columns);
 
 clf_tensor *make_u8(clf_context *context, int rank, const int64_t *dim, const uint8_t *values);
 
-/* Each element within transformer_bound of want [N,length,columns]; `id` names the case. */
+/* Checks that each element is within transformer_bound of want [N,length,columns]; `id` names the case. */
 void check_sequence(const char *id, const clf_tensor *tensor, clf_layout order, int64_t length, int64_t columns, const double *want);
 
 #endif

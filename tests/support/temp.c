@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary directories through POSIX alone, so that tests of the library's own file functions do not lean on them. */
+/* Makes temporary directories by POSIX calls only, so that tests of the library's own file functions do not depend on these. */
 #include "support/temp.h"
 
 #include <dirent.h>

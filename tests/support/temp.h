@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A temporary directory for the files of one test. */
+/* Makes a temporary directory for the files of one test. */
 #ifndef CLF_TEST_TEMP_H
 #define CLF_TEST_TEMP_H
 
@@ -7,27 +7,27 @@
 
 enum { TEMP_PATH_BYTES = 512 };
 
-/* Creates a fresh directory below $TMPDIR or /tmp; fails the test when it cannot. */
+/* Creates a new directory in $TMPDIR or /tmp; fails the test if it cannot. */
 void temp_directory_make(char path[TEMP_PATH_BYTES]);
 
-/* Removes it with all that is in it. */
+/* Removes the directory and everything in it. */
 void temp_directory_remove(const char *path);
 
-/* The same directory as cmocka fixtures. */
+/* cmocka fixtures that make and remove temp_root. */
 extern char temp_root[TEMP_PATH_BYTES];
 int temp_setup(void **state);
 int temp_teardown(void **state);
 
-/* directory/name into `path`, which is returned. */
+/* Writes directory/name to `path`, and returns `path`. */
 const char *temp_path(const char *directory, const char *name, char path[TEMP_PATH_BYTES]);
 
-/* Writes the bytes to directory/name and gives the path as temp_path does. */
+/* Writes the bytes to the file directory/name; `path` and the result as in temp_path. */
 const char *temp_file(const char *directory, const char *name, const void *data, size_t size, char path[TEMP_PATH_BYTES]);
 
-/* Writes the bytes to root/path, a path of several directories, which are made. */
+/* Writes the bytes to root/path, and makes the directories of `path` that are missing. */
 void temp_file_below(const char *root, const char *path, const void *data, size_t size);
 
-/* The entries of a directory besides "." and "..". */
+/* The number of entries of a directory, without "." and "..". */
 size_t temp_directory_entries(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest of many differences, for tests that print it and hold it against a bound. */
+/* Keeps the largest of many differences, for tests that print it and compare it with a bound. */
 #ifndef CLF_TEST_WORST_H
 #define CLF_TEST_WORST_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 typedef struct worst {
-    double error; /* NaN once a difference was NaN: no later one takes it away, and no bound holds for it */
-    size_t where; /* of that difference */
+    double error; /* stays NaN once a difference was NaN, so that no bound holds */
+    size_t where; /* index of that difference */
 } worst;
 
 static inline void worst_add(worst *w, double got, double want, size_t where)

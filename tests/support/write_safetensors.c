@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes safetensors files. */
 #include "support/write_safetensors.h"
 
 #include "base/file.h"
@@ -20,7 +21,7 @@ void write_safetensors(const char *path, const clf_file_tensor *tensors, size_t 
         CHECK_OK(clfi_str_append(&data, t->data, bytes));
     }
     CHECK_OK(clfi_str_append_char(&header, '}'));
-    while (header.length % 8) /* data on multiples of its elements */
+    while (header.length % 8) /* data starts at a multiple of 8, which aligns its elements */
         CHECK_OK(clfi_str_append_char(&header, ' '));
     for (size_t i = 0; i < 8; i++)
         header.data[i] = (char)((header.length - 8) >> 8 * i);
