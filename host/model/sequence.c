@@ -43,9 +43,13 @@ clf_status clf_sequence_create(clf_session *session, clf_sequence **out)
     int32_t number;
     if (!session || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence create: session and out must not be NULL");
-    CLF_TRY(clfi_generation_ready(session));
-    CLF_TRY(clfi_decode_open(session->decoding, &number));
-    return wrap(session, number, out);
+    clf_status st;
+    do
+        st = clfi_generation_ready(session);
+    while (clfi_session_recover(session, &st));
+    if (st == CLF_OK)
+        st = clfi_decode_open(session->decoding, &number);
+    return st == CLF_OK ? wrap(session, number, out) : st;
 }
 
 clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out)
@@ -102,6 +106,7 @@ clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence source: sequence and tokens must not be NULL");
     if (count == 0 || count > INT32_MAX)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence source: %zu tokens: expected one or more", count);
+    CLF_TRY(clfi_session_refresh(sequence->session));
     return clfi_decode_sources(sequence->session->decoding, &(clf_decode_input){sequence->number, tokens, (int32_t)count}, 1);
 }
 
@@ -210,6 +215,7 @@ clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_to
     clf_status st;
     if (!session || (count && (!inputs || !logits)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: session, inputs and logits must not be NULL");
+    CLF_TRY(clfi_session_refresh(session));
     CLF_TRY(check_inputs(session, inputs, count, is_all != 0));
     giving g = {.session = session, .inputs = inputs, .count = count, .is_all = is_all != 0, .logits = logits};
     g.vocabulary = (size_t)session->model->network->config.target.vocabulary;
@@ -217,8 +223,10 @@ clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_to
     CLF_GOTO(clfi_alloc(count, sizeof *g.lengths, "sequences", &g.lengths));
     CLF_GOTO(clfi_alloc(count, sizeof *g.parts, "sequences", &g.parts));
     g.places = g.given + count;
-    for (size_t i = 0; i < count; i++)
-        g.lengths[i] = (int32_t)clf_sequence_length(inputs[i].sequence);
+    for (size_t i = 0; i < count; i++) {
+        inputs[i].sequence->count = clf_sequence_length(inputs[i].sequence); /* none after a loss of the device */
+        g.lengths[i] = (int32_t)inputs[i].sequence->count;
+    }
     for (size_t i = 0; i < count; i++)
         CLF_GOTO(clfi_sequence_reserve(inputs[i].sequence, inputs[i].sequence->count + inputs[i].count));
     while (st == CLF_OK && made > 0)
@@ -236,6 +244,8 @@ done:
     free(g.given);
     free(g.lengths);
     free(g.parts);
+    if (clfi_session_recover(session, &st))
+        return CLF_DEVICE_LOST; /* the device is open again, but the sequences are empty */
     return st;
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Commands on a GPU that is lost in the middle of their work: they open it again and print what they print on one that is not lost. After a
 second loss in a row they end with status 1, a message, and what they had printed before.
-usage: test_lost.py PROGRAM DATA SHIM DEVICE LOSSES
+usage: test_lost.py PROGRAM DATA SHIM SEQUENCES DEVICE LOSSES
+SEQUENCES: the program of lost_sequences.c.
 LOSSES: at how many calls of each command the device is lost, a run for each; 0: at every call."""
 import os
 import subprocess
@@ -11,7 +12,7 @@ import tempfile
 
 from shown import pocl_alone
 
-program, data, shim, device, losses = sys.argv[1:]
+program, data, shim, sequences, device, losses = sys.argv[1:]
 data = os.path.abspath(data)
 LOSSES = int(losses)
 failures = []
@@ -22,14 +23,14 @@ def fail(text):
     print("FAIL:", text)
 
 
-def run(arguments, lose="", stdin="", **more):
+def run(arguments, lose="", stdin="", binary=program, **more):
     calls = os.path.join(work, "calls")
     if os.path.exists(calls):
         os.remove(calls)
     environment = dict(os.environ, CLF_TEST_GPU=device, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1", CLF_TEST_GPU_LOSE=lose,
                        CLF_TEST_GPU_CALLS=calls, CLF_CACHE_DIR=os.environ.get("CLF_CACHE_DIR") or os.path.join(work, "cache"), **more)
     environment.pop("CLF_DEVICE", None)
-    done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, input=stdin)
+    done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False, input=stdin)
     count = 0
     if os.path.exists(calls):
         with open(calls, encoding="utf-8") as file:
@@ -129,9 +130,27 @@ def check_kept():
         fail(f"--resume after a loss: status {done.returncode}, {rest} calls of {count}: {done.stderr}")
 
 
+def check_sequences():
+    """A session of the library: after a loss its sequences are empty and can be used."""
+    model, told = [os.path.join(data, "generation", "llama")], 0
+    for _ in range(2):  # nothing is compiled in the second run
+        done, count = run(model, binary=sequences)
+    if done.returncode != 0 or count == 0:
+        return fail(f"sequences: status {done.returncode}, {count} calls: {done.stderr}")
+    for call in places(count):
+        done, _ = run(model, str(call), binary=sequences)
+        told += "device lost: " in done.stderr
+        if done.returncode not in (0, 77):
+            fail(f"sequences: lost at call {call} of {count}: status {done.returncode}: {done.stderr}")
+    if not told:
+        fail("sequences: no loss was told")
+    print(f"sequences: {count} calls, {told} losses told")
+
+
 with tempfile.TemporaryDirectory() as work:
     vendors = pocl_alone(work)
     for command in commands():
         check(*command)
     check_kept()
+    check_sequences()
 sys.exit(1 if failures else 0)
