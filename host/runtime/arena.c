@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary device memory: blocks never move while a region is in use; a release only moves the top. When nothing is in use, several blocks
- * become one that is as large as all regions together ever were. */
+/* Temporary device memory. Blocks never move while a region is in use, and a release only moves the top. When nothing is in use, one block
+ * replaces several; it is as large as the most that all regions ever took together. */
 #include "runtime/arena.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ struct clf_arena {
     clf_buffer **blocks;
     size_t count, capacity;
     clf_arena_mark top;
-    size_t most; /* bytes of all regions at once, since the context was made, and what was reserved */
+    size_t most; /* the most bytes of all regions at once since the context was made; at least what was reserved */
 };
 
 clf_status clfi_arena_create(clf_arena **out)
@@ -25,7 +25,7 @@ clf_status clfi_arena_create(clf_arena **out)
 static void release_blocks(clf_arena *arena)
 {
     for (size_t i = 0; i < arena->count; i++) {
-        clfi_context_retain(arena->blocks[i]->context); /* see add_block: who still holds the block lets go of the context later */
+        clfi_context_retain(arena->blocks[i]->context); /* add_block released it once; the last release of the block does so again */
         clfi_buffer_release(arena->blocks[i]);
     }
     arena->count = 0;
@@ -76,7 +76,7 @@ static clf_status add_block(clf_context *context, size_t size)
     return CLF_OK;
 }
 
-/* Launch graphs that will be launched again hold blocks. */
+/* Whether a launch graph that will be launched again holds a block. */
 static bool is_held(const clf_arena *arena)
 {
     for (size_t i = 0; i < arena->count; i++)

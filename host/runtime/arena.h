@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Temporary device memory of a context: a stack of regions inside large buffers that are kept between calls, so that a pass whose
- * sizes were seen before allocates nothing. Sound on one in-order queue: a region may be handed out again while kernels that
- * use it are still queued. */
+ * sizes were seen before allocates nothing. A region may be handed out again while kernels that use it are still queued, because the
+ * context has one in-order queue. */
 #ifndef CLFI_RUNTIME_ARENA_H
 #define CLFI_RUNTIME_ARENA_H
 
@@ -25,7 +25,7 @@ typedef struct clf_arena_mark {
 clf_status clfi_arena_create(clf_arena **out);
 void clfi_arena_destroy(clf_arena *arena);
 
-/* The current top; regions allocated after it are returned by clfi_arena_release, newest first. Every op pairs the two. */
+/* Returns the current top. clfi_arena_release frees all regions that were allocated after it. Every op pairs the two calls. */
 clf_arena_mark clfi_arena_top(const clf_context *context);
 void clfi_arena_release(clf_context *context, clf_arena_mark mark);
 
@@ -33,7 +33,7 @@ void clfi_arena_release(clf_context *context, clf_arena_mark mark);
  * changes: blocks are added when they are needed. */
 void clfi_arena_reserve(clf_context *context, size_t size_bytes);
 
-/* OUT_OF_MEMORY as clfi_buffer_create. If no region is in use and there are several blocks, one block replaces them. */
+/* Allocates a region. Errors as clfi_buffer_create. If no region is in use and there are several blocks, one block replaces them. */
 clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct clf_aside {
 } clf_aside;
 
 clf_aside clfi_aside_begin(clf_context *context);
-clf_aside clfi_aside_begin_undumped(clf_context *context); /* for kernels that no other compiler needs: CLF_KERNEL_DUMP leaves them out */
+clf_aside clfi_aside_begin_undumped(clf_context *context); /* also leaves kernels out of CLF_KERNEL_DUMP */
 void clfi_aside_end(clf_context *context, clf_aside aside);
 
 #endif

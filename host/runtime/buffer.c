@@ -27,7 +27,7 @@ static clf_status fail_creation(const clf_context *context, size_t size, const c
     return clfi_context_fail(context, code, is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s", size, call);
 }
 
-/* The device's own memory, or with CL_MEM_USE_HOST_PTR the host's. */
+/* Creates a buffer in the device's own memory, or with CL_MEM_USE_HOST_PTR on host memory. */
 static clf_status create(clf_context *context, cl_mem_flags flags, void *host, size_t size, clf_buffer **out)
 {
     CLF_TRY(check_size(context, size));
@@ -65,7 +65,7 @@ clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffe
     return CLF_OK;
 }
 
-/* The driver has done with a buffer of host memory. */
+/* The driver calls this when it no longer uses a buffer's host memory. */
 static void CL_CALLBACK release_pages(cl_mem memory, void *chunk)
 {
     (void)memory;
@@ -89,7 +89,7 @@ clf_status clfi_buffer_create_lasting(clf_context *context, size_t size_bytes, c
     count_device_bytes(context, size_bytes);
     const cl_int code = clSetMemObjectDestructorCallback(buffer->memory, release_pages, chunk);
     if (code != CL_SUCCESS) {
-        clfi_buffer_release(buffer); /* which no command has used yet */
+        clfi_buffer_release(buffer); /* no command has used it yet */
         clfi_page_chunk_release(chunk);
         return fail_creation(context, size_bytes, "clSetMemObjectDestructorCallback", code);
     }
@@ -125,9 +125,9 @@ clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
     return buffer;
 }
 
-/* A driver keeps its own memory until its commands are done, but does not know about our mapping, so the queue must finish first. If this
- * queue, or that of another context on the same memory, does not finish, the mapping stays: a leak is better than a kernel that reads
- * unmapped memory. */
+/* A driver keeps its own memory until its commands are done, but it does not know about the mapping, so the queue must finish first. If
+ * this queue, or the queue of another context on the same memory, does not finish, the mapping stays: a leak is better than a kernel that
+ * reads unmapped memory. */
 static void release_mapped(clf_buffer *buffer)
 {
     clf_context *context = buffer->context;
@@ -148,7 +148,7 @@ static void release_mapped(clf_buffer *buffer)
         clfi_file_map_release(buffer->map);
 }
 
-/* Whether the files that are, or were, used in place are unchanged. */
+/* Fails if a file that is or was used in place has changed. */
 static clf_status check_files(clf_shared *shared)
 {
     clf_status st = CLF_OK;
@@ -169,7 +169,7 @@ void clfi_buffer_release(clf_buffer *buffer)
     if (buffer->map) {
         release_mapped(buffer);
     } else {
-        clReleaseMemObject(buffer->memory); /* which the driver does when its commands are done */
+        clReleaseMemObject(buffer->memory); /* the driver frees it when its commands are done */
         context->stats.device_bytes -= buffer->size_bytes;
     }
     free(buffer);

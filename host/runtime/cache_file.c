@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes files of the cache, which have a hash and a key. */
+/* Reads and writes files of the cache, checks their hash and key. */
 #include "runtime/cache_file.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ enum { HASH_DIGITS = CLFI_HASH_TEXT_BYTES - 1, HASH_AT = 8, KEY_AT = HASH_AT + H
 
 const char clfi_cache_mark[HASH_AT + 1] = "CLFPROG2";
 
-/* Whether the file is whole and this key's. */
+/* Whether the file is intact and belongs to this key. */
 static bool is_sound(const clf_str *file, const char *key)
 {
     char hash[CLFI_HASH_TEXT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts, asks, watches and ends one compiling process. */
+/* Starts one compiling process, sends it requests, reads its replies and ends it. */
 #include "runtime/compiler.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ bool clfi_compiler_ask(clf_compiler *c, const clf_str *request, double seconds)
     return clfi_compile_send(c->child.socket, CLFI_COMPILE_REQUEST, request->data, request->length);
 }
 
-/* The first message of c->reply, if it is whole, is taken out of the way when the next one is read. */
+/* Takes the first message from c->reply if it is whole. A greeting is checked and skipped. The text of a reply stays valid until more is
+ * read. */
 static clf_compile_state read_message(clf_compiler *c, clf_compile_word *out_word, const char **out_text)
 {
     clf_compile_header header;

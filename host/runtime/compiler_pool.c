@@ -30,7 +30,7 @@ static clf_status find_near(const char *file, char **out)
     char resolved[PATH_MAX];
     clf_str path = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    if (!strchr(file, '/') || !realpath(file, resolved)) /* a name alone was looked up in $PATH */
+    if (!strchr(file, '/') || !realpath(file, resolved)) /* a bare name was found by $PATH */
         return CLF_OK;
     strrchr(resolved, '/')[1] = '\0';
     for (size_t i = 0; st == CLF_OK && !*out && i < COUNT(places); i++) {
@@ -43,8 +43,8 @@ static clf_status find_near(const char *file, char **out)
     return st;
 }
 
-/* `given` ($CLF_COMPILER) where it is not NULL; else the file beside the library or the executable, or in the libexec folder of the
- * installation that either belongs to. *out: the caller frees it; NULL: there is none, or `given` is "". */
+/* Finds the program: `given` ($CLF_COMPILER) if it is not NULL. Otherwise the file beside the library or the executable, or in the libexec
+ * folder of their installation. *out: the caller frees it; NULL: there is none, or `given` is "". */
 static clf_status compiler_path(const char *given, char **out)
 {
     static const char here;
@@ -59,8 +59,7 @@ static clf_status compiler_path(const char *given, char **out)
     return *out ? CLF_OK : try_path(CLF_COMPILER_PATH, out);
 }
 
-/* The compiling process that a destroyed pool keeps alive for the next pool of this process. A forked child (another owner)
- * starts its own. */
+/* The compiling process that a destroyed pool leaves for the next pool of this process. A forked child (another owner) starts its own. */
 static struct {
     pthread_mutex_t lock;
     pid_t owner;

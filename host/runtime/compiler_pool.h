@@ -10,23 +10,23 @@
 enum { CLFI_COMPILERS_MOST = 8 /* a compiler takes some hundred megabytes */ };
 
 typedef struct clf_compiler_pool {
-    char *path;     /* of the program */
-    double seconds; /* for each program */
-    bool is_off;    /* it cannot compile for this device: the library does */
+    char *path;     /* path of clformer-compile */
+    double seconds; /* time limit for each kernel program */
+    bool is_off;    /* clformer-compile cannot compile for this device: the library compiles itself */
     clf_compiler list[CLFI_COMPILERS_MOST];
 } clf_compiler_pool;
 
-/* path: $CLF_COMPILER; seconds: $CLF_COMPILE_SECONDS; NULL where they are not set. *out NULL: there is no such program. OUT_OF_MEMORY. */
+/* path: $CLF_COMPILER; seconds: $CLF_COMPILE_SECONDS; NULL if not set. *out NULL: clformer-compile was not found. OUT_OF_MEMORY. */
 clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_compiler_pool **out);
 void clfi_compiler_pool_destroy(clf_compiler_pool *pool); /* NULL is a no-op */
 
-/* Starts the process at `at`, or takes the one that another pool has left. IO: the system refused. */
+/* Starts process `at` of the list, or takes the one that an earlier pool left. IO: the system refused. */
 clf_status clfi_compiler_pool_start(clf_compiler_pool *pool, size_t at);
 
-/* Ends all but the first `kept`. */
+/* Ends all processes but the first `kept`. */
 void clfi_compiler_pool_trim(clf_compiler_pool *pool, size_t kept);
 
-/* How many may run at once. */
+/* How many processes may run at once: one per processor, at most CLFI_COMPILERS_MOST. */
 size_t clfi_compiler_pool_room(void);
 
 #endif

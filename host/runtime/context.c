@@ -112,7 +112,7 @@ bool clfi_context_recover(clf_context *context, clf_status *st)
         context->was_lost = false;
     if (*st != CLF_DEVICE_LOST || !context->recovers)
         return false;
-    if (context->was_lost) { /* work that is asked for later may try again */
+    if (context->was_lost) { /* later work may try again */
         context->was_lost = false;
         return false;
     }
@@ -153,7 +153,7 @@ clf_status clf_context_finish(clf_context *context)
 
 void clfi_context_drain(clf_context *context)
 {
-    char reason[CLFI_REASON_BYTES]; /* most often of the failure for which something is let go */
+    char reason[CLFI_REASON_BYTES]; /* the caller often frees memory because of a failure, whose message must stay */
     clfi_reason_keep(reason);
     if (clf_context_finish(context) != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "%s", clf_last_error());

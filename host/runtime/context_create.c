@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beginning and end of a context; the only place of the library that reads its variables, $CLF_... */
+/* Creates and frees contexts. The library's variables ($CLF_...) are read here, or by functions that are called from here. */
 #include "runtime/context.h"
 
 #include <string.h>
@@ -107,7 +107,7 @@ clf_status clfi_tuned_path(char **out)
     return st;
 }
 
-/* The parameter, unless CLF_NO_TUNED the user's file, else none. */
+/* Chooses the file of tuned choices: the parameter, else the user's file, else (CLF_NO_TUNED) none. */
 static clf_status set_tuned(clf_context *context, const clf_context_params *params)
 {
     const char *refusal = getenv("CLF_NO_TUNED");
@@ -146,7 +146,7 @@ static clf_status create_own(bool profiles, clf_context *context)
     return profiles ? clfi_profile_create(&context->profile) : CLF_OK;
 }
 
-/* CLF_MATRIX_UNIT=AMD_CDNA: that unit, emulated, in place of the device's own. */
+/* CLF_MATRIX_UNIT=AMD_CDNA, for example, replaces the device's matrix unit by that unit, emulated. */
 static clf_status set_matrix_unit(clf_context *context)
 {
     const char *name = getenv("CLF_MATRIX_UNIT");
@@ -160,7 +160,7 @@ static clf_status set_matrix_unit(clf_context *context)
     return CLF_OK;
 }
 
-/* Everything but device, OpenCL context and queue. */
+/* Makes everything but device, OpenCL context and queue. */
 static clf_status create_parts(const clf_context_params *params, clf_context *context)
 {
     const char *engines = choose(params->engines, "CLF_ENGINE");
@@ -183,7 +183,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     return create_own(params->profile != 0, context);
 }
 
-/* The same settings, read from the first context and not from the environment again. */
+/* The same for a shared context. Its settings are those of the first context; the environment is not read again. */
 static clf_status copy_parts(const clf_context *with, clf_context *context)
 {
     context->references = 1;
@@ -217,7 +217,7 @@ static void context_free(clf_context *context)
         return;
     clfi_slots_clear(context);
     clfi_queue_remove(context);
-    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
+    context->references = SIZE_MAX / 2; /* the arena's buffers release the context below; it must not be freed again */
     clfi_arena_destroy(context->arena);
     clfi_profile_destroy(context->profile);
     clfi_kernel_table_destroy(context->kernels);
@@ -248,7 +248,7 @@ static void release_lost(clf_context *context)
     clfi_slots_clear(context);
     clfi_queue_remove(context);
     clfi_arena_destroy(context->arena);
-    if (context->profile) /* of events that have ended */
+    if (context->profile) /* reads events that have ended */
         context->stats.kernel_ns += clfi_profile_collect(context->profile, &context->stats.longest_launch_ns);
     clfi_kernel_table_destroy(context->kernels);
     clfi_shared_void(context->shared);
@@ -261,7 +261,8 @@ static void release_lost(clf_context *context)
     context->budget.last_kernel = NULL;
 }
 
-/* Contexts that share the cl_context would continue with void objects, so they stay lost, as do those on a caller's cl_context. */
+/* Opens the device again in place. Contexts that share a cl_context stay lost, because the others would continue with invalid objects.
+ * Contexts on a caller's cl_context stay lost, too. */
 static clf_status reopen(clf_context *context)
 {
     cl_context opencl = NULL;
@@ -321,7 +322,7 @@ static clf_status choose_device(const clf_context_params *params, clf_context *c
 
 CLFI_OPTIONS(clf_context_params, CLF_CONTEXT_PARAMS_INIT)
 
-/* A context whose making ended with `st`: given out, or freed. */
+/* Hands out a context whose creation ended with `st`, or frees it on failure. */
 static clf_status finish(clf_status st, clf_context *context, clf_context **out)
 {
     if (st != CLF_OK) {
@@ -335,7 +336,7 @@ static clf_status finish(clf_status st, clf_context *context, clf_context **out)
     return CLF_OK;
 }
 
-/* A context whose device was chosen. */
+/* Completes a context whose device was chosen. */
 static clf_status complete(const clf_context_params *params, clf_context *context)
 {
     CLF_TRY(create_parts(params, context));
