@@ -42,14 +42,18 @@ static void fail_memory(const void *made)
     exit(1);
 }
 
-/* The largest difference of `count` logits. A NaN is lost if a number follows it. */
+/* The larger of two errors; NaN is larger than every number. */
+static double larger(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
+/* The largest difference of `count` logits; NaN if one is NaN. */
 static double difference(const float *got, const float *want, size_t count)
 {
     double worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double error = fabs((double)got[i] - (double)want[i]);
-        worst = error <= worst ? worst : error;
-    }
+    for (size_t i = 0; i < count; i++)
+        worst = larger(worst, fabs((double)got[i] - (double)want[i]));
     return worst;
 }
 
@@ -100,8 +104,7 @@ static double verify_batch(generation *g)
         BENCH_OK(clfi_greedy_keep(&g->greedy, 0));
         BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, g->ids, longest - i % longest));
         BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, tokens + i * STEPS, steps));
-        const double error = difference(together + i * v, g->greedy.logits, v);
-        worst = error <= worst ? worst : error;
+        worst = larger(worst, difference(together + i * v, g->greedy.logits, v));
     }
     free(together);
     free(tokens);

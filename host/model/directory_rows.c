@@ -214,7 +214,7 @@ static const clf_account_row rows[] = {
      "tokenizer_type source_spm target_spm target_vocab_file"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, "the tokenizer's files tell it",
      "source_lang target_lang extra_ids do_split_on_punc max_input_chars_per_word"},
-    {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_REFUSED, "it changes how texts are cut and is not followed",
+    {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_REFUSED, "it changes how texts are split and is not supported",
      "fix_mistral_regex sp_model_kwargs"},
     {CLFI_ACCOUNT_TOKENIZER, NULL, CLF_ACCOUNT_HARMLESS, by_training, "response_template response_schema use_default_system_prompt"},
     {CLFI_ACCOUNT_SPECIALS, NULL, CLF_ACCOUNT_FOLLOWED, "followed where tokenizer_config.json does not list the added tokens", "*"},

@@ -41,7 +41,7 @@ static clf_status refuse_others(const json_t *config, const char *name)
         const json_t *value = json_object_get(config, keys[i]);
         char found[CLFI_JSON_FOUND_BYTES];
         if (value && !json_is_null(value) && !json_is_false(value) && !(json_is_object(value) && json_object_size(value) == 0))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s changes how texts are split and is not supported: expected null, found %s", name, keys[i],
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: it changes how texts are split and is not supported: expected null, found %s", name, keys[i],
                      clfi_json_found(value, found));
     }
     return CLF_OK;

@@ -146,13 +146,14 @@ static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *ref
     enum { ALONE_BOUND = 4 }; /* times the largest bound of the choice: both rows are rounded, and their sequences differ */
     const clf_model_info *info = clf_model_get_info(s->model);
     const size_t batch = s->one->batch, width = (size_t)info->embedding_width;
+    const bool is_normal = info->normalize && !clfi_ref_encoder_is_cut(reference);
     clfi_random random = {CHOICE_SEED};
     size_t places[MOST_CHECKED];
     double bound, largest = 0;
     const size_t count = clfi_random_places(&random, batch, MOST_CHECKED, places);
     for (size_t i = 0; i < count; i++) {
         CLF_TRY(want_row(s, reference, places[i], want, &bound));
-        clfi_embedding_check(info, s->rows + places[i] * width, want, bound, out);
+        clfi_embedding_check(width, is_normal, s->rows + places[i] * width, want, bound, out);
         largest = fmax(largest, bound);
     }
     for (size_t place = 0; place < batch; place++) {
@@ -162,7 +163,7 @@ static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *ref
         if (is_checked)
             continue;
         CLF_TRY(embed_alone(s, place, row, want));
-        clfi_embedding_check(info, s->rows + place * width, want, ALONE_BOUND * largest, out);
+        clfi_embedding_check(width, is_normal, s->rows + place * width, want, ALONE_BOUND * largest, out);
     }
     return CLF_OK;
 }
@@ -182,7 +183,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     CLF_GOTO(run_once(s));
     CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
     CLF_GOTO(clfi_alloc(width, sizeof *row, "embedding", &row));
-    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &reference));
+    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, width, &reference));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
     CLF_GOTO(check_rows(s, reference, row, want, out));
 done:

@@ -108,10 +108,10 @@ static clf_status verify(void *state, clfi_verdict *out)
         s->row[c] = NAN;
     CLF_GOTO(clfi_start_once(&s->start, &unused));
     CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
-    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &reference));
+    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, width, &reference));
     CLF_GOTO(clfi_ref_encoder_embed(reference, s->ids, TOKENS, want, &bound));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
-    clfi_embedding_check(&s->info, s->row, want, bound, out);
+    clfi_embedding_check(width, s->info.normalize && !clfi_ref_encoder_is_cut(reference), s->row, want, bound, out);
 done:
     clfi_ref_encoder_close(reference);
     free(want);

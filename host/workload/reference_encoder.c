@@ -25,10 +25,11 @@ struct clfi_ref_encoder {
     clfi_stored_network network;
     clf_sentence_config sentence;
     clfi_ref_module modules[COUNT(((clf_sentence_config *)0)->module)];
-    size_t width; /* of an embedding */
+    size_t width; /* of an embedding as the modules make it */
+    size_t kept;  /* of them in results */
 };
 
-static clf_status open_parts(const char *directory, clfi_ref_encoder *encoder)
+static clf_status open_parts(const char *directory, size_t kept, clfi_ref_encoder *encoder)
 {
     const clf_family *family;
     CLF_TRY(clfi_model_checkpoint_open(directory, &encoder->checkpoint));
@@ -40,14 +41,17 @@ static clf_status open_parts(const char *directory, clfi_ref_encoder *encoder)
     encoder->width = encoder->sentence.pooling_count * (size_t)clfi_stored_stack(&encoder->network)->width;
     for (size_t i = 0; i < encoder->sentence.module_count; i++)
         CLF_TRY(clfi_ref_module_open(directory, &encoder->sentence.module[i], &encoder->width, &encoder->modules[i]));
+    if (kept > encoder->width)
+        CLF_FAIL(CLF_FORMAT, "%s: modules.json gives embeddings of %zu values: expected at least %zu", directory, encoder->width, kept);
+    encoder->kept = kept;
     return CLF_OK;
 }
 
-clf_status clfi_ref_encoder_open(const char *directory, clfi_ref_encoder **out)
+clf_status clfi_ref_encoder_open(const char *directory, size_t kept, clfi_ref_encoder **out)
 {
     clfi_ref_encoder *encoder;
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
-    const clf_status st = open_parts(directory, encoder);
+    const clf_status st = open_parts(directory, kept, encoder);
     if (st == CLF_OK)
         *out = encoder;
     else
@@ -63,6 +67,11 @@ void clfi_ref_encoder_close(clfi_ref_encoder *encoder)
         clfi_ref_module_close(&encoder->modules[i]);
     clfi_checkpoint_close(encoder->checkpoint);
     free(encoder);
+}
+
+bool clfi_ref_encoder_is_cut(const clfi_ref_encoder *encoder)
+{
+    return encoder->kept < encoder->width;
 }
 
 static double weight_of(clf_pooling pooling, size_t t, size_t length)
@@ -113,7 +122,7 @@ static clf_status run_pass(const clfi_ref_encoder *encoder, const int32_t *ids, 
         row = made;
         width = module->width;
     }
-    memcpy(out, row, width * sizeof *out);
+    memcpy(out, row, encoder->kept * sizeof *out);
 done:
     free(x);
     return st;
@@ -123,11 +132,11 @@ clf_status clfi_ref_encoder_embed(const clfi_ref_encoder *encoder, const int32_t
 {
     clfi_ref_noise noise = {1};
     double *disturbed, worst = 0, largest = 0;
-    CLF_TRY(clfi_alloc(encoder->width, sizeof *disturbed, "reference", &disturbed));
+    CLF_TRY(clfi_alloc(encoder->kept, sizeof *disturbed, "reference", &disturbed));
     clf_status st = run_pass(encoder, ids, length, NULL, out);
     if (st == CLF_OK)
         st = run_pass(encoder, ids, length, &noise, disturbed);
-    for (size_t i = 0; st == CLF_OK && i < encoder->width; i++) {
+    for (size_t i = 0; st == CLF_OK && i < encoder->kept; i++) {
         worst = fmax(worst, fabs(disturbed[i] - out[i]));
         largest = fmax(largest, fabs(out[i]));
     }

@@ -223,6 +223,13 @@ def rows_of(directory, *arguments):
     return [[float(value) for value in line.split()] for line in done.stdout.splitlines()]
 
 
+def check_bench(directory):
+    """bench compares embeddings of any width with its reference's."""
+    done = run("bench", "--model", directory, "--quick", "--rounds", "1", "--seconds", "0.001", "--filter", "texts-16")
+    if done.returncode != 0 or "verified" not in done.stdout:
+        fail("bench", directory, done.stdout, done.stderr)
+
+
 def check_settings(folder):
     """config_sentence_transformers.json: truncate_dim is followed, another kind of model is refused, keys that nothing reads are told."""
     directory = os.path.join(folder, "last")
@@ -251,6 +258,7 @@ def check_settings(folder):
         fail("similarity: truncate_dim 5", matrix)
     if json.loads(run("info", "--json", directory).stdout)["embedding_width"] != 5:
         fail("info: truncate_dim 5")
+    check_bench(directory)
     write(truncate_dim=500)
     if not near(rows_of(directory), whole):
         fail("truncate_dim 500", rows_of(directory))
@@ -330,6 +338,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name in names:
         check_case(folder, name)
     check_search_prompts(folder)
+    check_bench(os.path.join(folder, "dense"))
     check_refusals(folder)
     check_streamed(folder)
     check_wide_range(folder)

@@ -8,9 +8,8 @@ enum { WIDTH = 4 };
 
 static clfi_verdict verdict_of(bool normalizes, const float row[WIDTH], const double want[WIDTH], double bound)
 {
-    const clf_model_info info = {.width = WIDTH, .normalize = normalizes};
     clfi_verdict verdict = CLFI_VERDICT_INIT;
-    clfi_embedding_check(&info, row, want, bound, &verdict);
+    clfi_embedding_check(WIDTH, normalizes, row, want, bound, &verdict);
     return verdict;
 }
 
