@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. No other file looks at names of devices. */
+/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. Two other files look at
+ * names: matrix_unit.c finds the unit of a device by its platform, and program.c passes over a wrong limit of rusticl. */
 #include "runtime/device.h"
 
 #include <limits.h>

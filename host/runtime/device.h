@@ -13,7 +13,8 @@
 #include "clformer/device.h"
 #include "runtime/matrix_unit.h"
 
-/* Capabilities that decide between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
+/* Capabilities that decide between kernel variants. device.c derives them from what a driver reports and
+ * from the names of vendors and drivers. */
 typedef struct clf_device_caps {
     bool is_cpu;      /* wants work-groups of 1 with wide vectors and no local memory; otherwise the GPU family */
     int vector_width; /* floats in a hardware vector: 4, 8 or 16 on CPUs */

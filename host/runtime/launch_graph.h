@@ -24,7 +24,7 @@
 
 typedef struct clf_launch_graph clf_launch_graph;
 
-/* *out NULL where the device runs no graphs, or CLF_GRAPH is 0. OUT_OF_MEMORY. */
+/* *out NULL where the device runs no graphs, or CLF_GRAPH is 0. OUT_OF_MEMORY, DEVICE, DEVICE_LOST. */
 clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out);
 void clfi_graph_destroy(clf_launch_graph *graph); /* waits for the queue; NULL is a no-op */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives PoCL what it needs from the process around it: a folder for its kernels and a linker. */
+/* Gives PoCL what it needs from the process around it: a folder for its kernels. Checks whether there is a linker. */
 #ifndef CLFI_RUNTIME_POCL_H
 #define CLFI_RUNTIME_POCL_H
 

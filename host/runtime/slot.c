@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots as a linked list: a context has two or three. */
+/* Keeps the slots of a context in a linked list, since there are few. */
 #include "runtime/slot.h"
 
 #include <string.h>
