@@ -67,7 +67,7 @@ clf_status clfi_make_directories(const char *path);
 /* A new directory NAME-XXXXXX in $TMPDIR or /tmp; the caller removes it and frees its path. */
 clf_status clfi_temporary_directory(const char *name, char **out);
 
-/* A file that is written beside its destination and renamed over it by commit. Where the system allows, it has no name until then. */
+/* A file that is written beside its destination and renamed over it by commit. If the system allows it, the file has no name until then. */
 typedef struct clf_atomic_file {
     FILE *stream;    /* write by clfi_atomic_write and _printf, so that commit knows the reason of what failed */
     char *path;      /* as it was asked for */

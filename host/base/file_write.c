@@ -486,8 +486,8 @@ clf_status clfi_atomic_commit(clf_atomic_file *file)
     return st;
 }
 
-/* The temporary file and the old one exchange their names, so that this can be undone. Where the system cannot, the old one is replaced. A
- * folder that appeared at the target since is refused, because its name would be exchanged too. */
+/* The temporary file and the old one exchange their names, so that this can be undone. If the system cannot exchange names, the old file is
+ * replaced. A folder that appeared at the target since is refused, because its name would be exchanged too. */
 static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
 {
     bool is_folder;

@@ -199,7 +199,7 @@ static bool is_wanted(const char *path, const char *driver, const clfi_energy_ta
 }
 
 /* Adds a file of a hwmon device if it is a counter that covers the whole device. amd_energy counts cores and sockets, and the sockets
- * include the cores. Of a graphics card, the first counter is that of the card; a second one may be that of its chip alone. */
+ * include the cores. A graphics card has the counter of the whole card first; a second counter may cover its chip alone. */
 static clf_status add_hwmon_file(const char *path, void *user)
 {
     search *s = user;

@@ -49,9 +49,9 @@ static clf_status locate(const clf_file_map *map, header_view *out)
     return CLF_OK;
 }
 
-/* A tensor's shortest entry takes 50 bytes and three brackets, so a text with far more brackets is not a header. The parsed form of an
- * empty array takes 50 times its text, and that of a tensor without elements 20 times. Such a file is refused before its parsed form takes
- * gigabytes. */
+/* A tensor's shortest entry takes 50 bytes and three brackets, so a text with far more brackets is not a header. An empty array
+ * takes 50 times its text when it is parsed, and a tensor without elements 20 times. The check refuses a file with too many brackets before
+ * its parsed form takes gigabytes. */
 static clf_status check_brackets(const header_view *view)
 {
     size_t brackets = 0, objects = 0;

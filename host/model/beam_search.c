@@ -281,7 +281,8 @@ static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits
     return CLF_OK;
 }
 
-/* How many extensions of a source are considered. Where those that end take no place from the others, that is as many more as may end. */
+/* How many extensions of a source are considered. If extensions that end take no place from the others, the number grows by those that may
+ * end. */
 static int32_t candidates(const clf_beam_search *search)
 {
     const size_t ends = search->rules.end_count > 1 ? search->rules.end_count : 1;
@@ -379,8 +380,9 @@ static void finish(const clf_beam_search *search, size_t source, int32_t node, f
     best[i] = (finished_hypothesis){node, score};
 }
 
-/* Takes the best extensions of a source's hypotheses, whose values begin at row `row`, to results of `length` tokens. Those that end are
- * finished, the others become search->next. Of equal scores the better hypothesis comes first, then the lower token. */
+/* Takes the best extensions of a source's hypotheses, whose values begin at row `row`, to results of `length` tokens. Extensions
+ * that end become finished hypotheses, the others become search->next. If scores are equal, the better hypothesis comes first, then the
+ * lower token. */
 static clf_status extend(clf_beam_search *search, size_t source, size_t row, int32_t k, int32_t length, int32_t *out_next, int32_t *parents)
 {
     const int32_t most = candidates(search);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A decode batch: sequences that are decoded together with cached keys and values. Each has its own length. It may join at any pass with a
- * prompt of any length, and its cache rows are used again when it ends. Where the decoder attends to a source, each sequence has one, whose
- * keys and values lie in rows of the same cache. */
+ * prompt of any length, and its cache rows are used again when it ends. If the decoder attends to a source, each sequence has a
+ * source, whose keys and values lie in rows of the same cache. */
 #ifndef CLFI_MODEL_DECODE_BATCH_H
 #define CLFI_MODEL_DECODE_BATCH_H
 

@@ -59,7 +59,7 @@ bool clfi_account_generates(const char *key);
 /* Whether a value asks for something: it is not null, not false and no empty object or list. */
 bool clfi_account_is_set(const json_t *value);
 
-/* UNSUPPORTED "<where>: <key>: <reason>": a key of a refused row is set. `where`: the file as messages name it. Where the row is "*", false
+/* UNSUPPORTED "<where>: <key>: <reason>": a key of a refused row is set. `where`: the file as messages name it. If the row is "*", false
  * counts as set, too. */
 clf_status clfi_account_check(const json_t *object, const char *file, const char *where);
 

@@ -5,7 +5,7 @@
 
 #include "io/checkpoint.h"
 
-/* Opens a model's checkpoint as clfi_checkpoint_open does. Where the directory has an adapter_config.json, the tensors are those of the
+/* Opens a model's checkpoint as clfi_checkpoint_open does. If the directory has an adapter_config.json, the tensors are those of the
  * merged model: a tensor that the adapter changes has is_made, and is merged when it is loaded. Statuses also as clfi_adapter_base,
  * clfi_adapter_config_read and clfi_account_check. */
 clf_status clfi_model_checkpoint_open(const char *path, clf_checkpoint **out);

@@ -34,10 +34,11 @@ clf_status clfi_model_activation_find(const char *key, const char *name, clf_act
  * UNSUPPORTED: both, with a kind. */
 clf_status clfi_model_config_rope(const json_t *config, const char *kind, const json_t **out, const char **at);
 
-/* Reads base and scaling of rotary positions from that object (older files: rope_theta beside rope_scaling), for layers of `kind`
- * ("full_attention") if it tells kinds apart; kind NULL: one for all. key: the older key of the base, rope_theta in most families;
- * standard: the base where no key gives one. Sets neither dims nor pairs. For longrope it reads the divisors within the trained positions,
- * to which the model is then limited. UNSUPPORTED: a scaling other than default, dynamic, linear, llama3, longrope and yarn. */
+/* Reads base and scaling of rotary positions from that object (older files: rope_theta beside rope_scaling). kind: which layers the values
+ * are for ("full_attention") if the object has an entry for each kind of layer; NULL: one entry for all layers. key: the older key of the
+ * base, rope_theta in most families; standard: the base where no key gives one. Sets neither dims nor pairs. For longrope it
+ * reads the divisors within the trained positions, to which the model is then limited.
+ * UNSUPPORTED: a scaling other than default, dynamic, linear, llama3, longrope and yarn. */
 clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out);
 
 /* Reads a list of numbers above 0 that frequencies are divided by; at, key: its names for messages. FORMAT: no number, too many, or one

@@ -44,8 +44,8 @@ typedef struct clf_row_packer_params {
 clf_status clfi_row_packer_create(clf_session *session, const clf_row_packer_params *params, clf_row_packer **out);
 
 /* Create packers of embeddings, of a head's logits, and of pairs' logits, as clf_session_embed, clf_session_classify and
- * clf_session_score_pairs compute them. Of feed, sink, supply, user and round_tokens are used. Of params, progress, failed_text and tokens
- * are ignored. Statuses as those calls. */
+ * clf_session_score_pairs compute them. They read sink, supply, user and round_tokens of feed, and ignore progress, failed_text
+ * and tokens of params. Statuses as those calls. */
 clf_status clfi_embed_packer(clf_session *session, const clf_embed_params *params, const clf_row_packer_params *feed, clf_row_packer **out);
 clf_status clfi_classify_packer(clf_session *session, const clf_classify_params *params, bool scores_pairs,
                                 const clf_row_packer_params *feed, clf_row_packer **out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a session's network once over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. No
- * corrupt row leaves unnoticed: the device finds rows that are not finite, or all zero although their sequence has tokens. Such a batch is
- * computed once more, on the portable engines, and the context's log says so. */
+/* Runs a session's network once over packed sequences, each of which becomes a row of numbers: an embedding, or the logits of a head. The
+ * device marks a row as corrupt if it is not finite, or all zero although its sequence has tokens. A batch with a corrupt row is computed
+ * once more, on the portable engines, and the context's log says so. */
 #ifndef CLFI_MODEL_ROW_PASS_H
 #define CLFI_MODEL_ROW_PASS_H
 

@@ -231,7 +231,7 @@ static int64_t columns_to_measure(int64_t n, int64_t k)
     return n;
 }
 
-/* Measures with m rows and adds the rule for n columns. Of a large weight only a part of the columns is measured. */
+/* Measures with m rows and adds the rule for n columns. It measures only a part of the columns of a large weight. */
 static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
 {
     contest c = {.context = context, .m = m, .n = n, .k = k};

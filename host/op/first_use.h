@@ -12,7 +12,8 @@
  * Both run the product with 256 rows. If that does not fill the device, a second rule is measured with the fewest rows that do. Timing
  * takes about a tenth of a second per rule, on slow devices two or three runs of each engine, and building their kernels comes on top.
  * Results are compared with each other and, at some elements, with double precision. An engine with wrong results loses, and so does one
- * that fails. Of a weight with more than 2^24 elements only a part of the columns is measured.
+ * that fails. If a weight has more than 2^24 elements, only a part of its columns is
+ * measured.
  *
  * It does nothing on CPUs, with a forced engine, in a rehearsal, and without a file of tuned choices (--no-tuned). It never fails: if
  * nothing can be decided, the log says why and the table's choice stays. */

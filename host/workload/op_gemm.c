@@ -8,7 +8,7 @@
  * their limit.
  *
  * Verified against float64 with the weights as stored and the bound of a product of k terms at the precision (reference_gemm.h). A small
- * result is checked whole. Of a large one, the rows and columns of a fixed random subset are checked, among them the last ones. */
+ * result is checked whole. A large one is checked at the rows and columns of a fixed random subset, among them the last ones. */
 #include <stdio.h>
 #include <string.h>
 

@@ -191,7 +191,7 @@ static bool is_named(const clfi_stored_network *model, const clf_weight_name *ro
     return false;
 }
 
-/* Whether every step reads the whole tensor: one of a layer or of the head. Of embedding tables a step reads single rows. Masks, parts
+/* Whether every step reads the whole tensor, as it does for layers and the head. A step reads single rows of embedding tables. Masks, parts
  * for pictures and a head beside a tied table are never read. */
 static bool is_read_by_step(const clfi_stored_network *model, const char *tensor)
 {

@@ -31,7 +31,7 @@ typedef struct clfi_verdict {
     double cosine; /* lowest cosine between an embedding and the reference's; 0: the results are no embeddings */
 } clfi_verdict;
 
-/* Device memory of a prepared workload. What its runs use beyond weights and operands is scratch. */
+/* Device memory of a prepared workload. Scratch is all that its runs use beyond weights and operands. */
 typedef struct clfi_workload_memory {
     size_t weights_bytes; /* in the form given to the op, or as the model's file has them */
     size_t operand_bytes; /* operands and results */

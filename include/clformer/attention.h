@@ -52,7 +52,7 @@ CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_para
  * precision: a masked key has weight 0 and no effect, whatever its rows of k and v hold. A usable score of NaN or +inf makes the query's
  * output NaN, and so does a usable key whose value is NaN or infinite while its weight underflows to 0. The distance is computed from
  * differences, so large q and k near each other lose nothing. Asking for the weights changes the output by rounding alone, with one
- * exception. Without them the values are summed with weights of which the largest is 1. Where that sum leaves float32's range, the output
+ * exception. Without them the values are summed with weights of which the largest is 1. If that sum leaves float32's range, the output
  * is infinite (|v| of 3.4e38 / K and less is safe). Enqueued; temporaries come from the context's arena. Scores [B,Q,K] are stored there if
  * weights, dropout, a bias, or the additive or distance score need them. They are stored also if q, k and v have different types (the
  * bilinear score's q becomes f32), or strides that the fused kernels do not take. [B,Q,K,h] is never stored. params NULL = defaults.

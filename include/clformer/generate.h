@@ -96,8 +96,8 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count,
                                                       const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
-/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary). Of an encoder-decoder they are those of the first
- * token that it writes for the text. Of params only special tokens, failed_text, long_texts and progress count. Statuses as
+/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary). For an encoder-decoder they are those of the
+ * first token that it writes for the text. The call reads only special tokens, failed_text, long_texts and progress of params. Statuses as
  * clf_session_generate; CANCELLED: by progress. */
 CLF_API CLF_NODISCARD clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count,
                                                     const clf_generate_params *params, float *out);

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     if ((st = clf_model_open(context, argv[1], NULL, &model)) != CLF_OK || (st = clf_session_create(model, NULL, &session)) != CLF_OK)
         return st == CLF_DEVICE_LOST ? 77 : fail("model", st);
     const size_t bytes = (size_t)clf_model_get_info(model)->vocabulary * sizeof *first;
-    int failed = bytes > sizeof first;
+    int failed = bytes > sizeof first ? fail("a larger vocabulary than expected", CLF_UNSUPPORTED) : 0;
     for (int i = 0; i < CALLS && !failed; i++) {
         st = clf_sequence_create(session, &sequence);
         if (st == CLF_DEVICE_LOST && i == 0)
