@@ -297,7 +297,7 @@ def interrupted_texts(folder):
 
 def interrupted_work(folder):
     """Long work shows its share and the time left; where Ctrl-C ends it, the line is gone and what is kept is said."""
-    left = rb"\[#*\.*\] \d+ %  \d+/~\d+ UNIT, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left"
+    left = rb"\[#*\.*\] \d+ %  \dDIGITS/~\d+ UNIT, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left"
     decoder, encoder = os.path.join(data, "generation", "llama"), os.path.join(data, "families", "distilbert")
     scorer, translator = os.path.join(data, "classifiers", "bert"), os.path.join(data, "translation", "t5")
     many, large, out = (os.path.join(folder, name) for name in ("cats.txt", "large.gguf", "kept.out"))
@@ -319,8 +319,10 @@ def interrupted_work(folder):
             (["search", encoder, "--corpus", many, "--index", os.path.join(folder, "kept"), "a cat"], b"texts",
              r"no hits were printed; \d+ new embeddings are kept: the same search continues", None)):
         before, printed = sorted(os.listdir(folder)), os.path.join(folder, "printed.txt")
+        digits = b"{5,}" if "--index" in args else b"+"  # the first 4,096 texts are kept by then
         with open(printed, "wb") as file:
-            status, got = on_terminal(*args, columns=200, stdout=file if stdout else None, interrupt_at=left.replace(b"UNIT", unit))
+            status, got = on_terminal(*args, columns=200, stdout=file if stdout else None,
+                                      interrupt_at=left.replace(b"DIGITS", digits).replace(b"UNIT", unit))
         lines = [line for line in screen(got) if line]
         match = re.fullmatch("clformer: interrupted; " + told, lines[0]) if len(lines) == 1 else None
         if status != -signal.SIGINT or not match:
