@@ -208,6 +208,12 @@ void clfi_decode_drop_all(clf_decode_batch *batch)
     batch->held_count = 0;
 }
 
+bool clfi_decode_lacks_source(const clf_decode_batch *batch, int32_t sequence)
+{
+    const clf_decode_sequence *s = clfi_decode_sequence(batch, sequence);
+    return s && batch->network->decoder.config.has_source && !s->has_source;
+}
+
 int32_t clfi_decode_length(const clf_decode_batch *batch, int32_t number)
 {
     const clf_decode_sequence *s = clfi_decode_sequence(batch, number);

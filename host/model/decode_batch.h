@@ -51,6 +51,9 @@ void clfi_decode_drop_all(clf_decode_batch *batch);
 /* Tokens of a sequence so far; 0 where there is none of that number. */
 int32_t clfi_decode_length(const clf_decode_batch *batch, int32_t sequence);
 
+/* Whether a sequence that is there has no source yet, and needs one before its first token. */
+bool clfi_decode_lacks_source(const clf_decode_batch *batch, int32_t sequence);
+
 /* Input of one sequence for a pass: one or more tokens that follow those it has. */
 typedef struct clf_decode_input {
     int32_t sequence;

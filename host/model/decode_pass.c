@@ -16,7 +16,7 @@ static clf_status check_input(const clf_decode_batch *batch, const clf_decode_in
     if (s->is_given || input->count < 1 || !input->tokens)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d gets %s", input->sequence, s->is_given ? "twice" : "no tokens");
     s->is_given = true;
-    if (batch->network->decoder.config.has_source && !s->has_source)
+    if (clfi_decode_lacks_source(batch, input->sequence))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has no source", input->sequence);
     if (input->count > config->max_positions - s->length)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has %d tokens and gets %d, the model has %lld positions", input->sequence,

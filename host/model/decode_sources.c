@@ -12,14 +12,13 @@ static clf_status check_source(const clf_decode_batch *batch, const clf_decode_i
     clf_decode_sequence *s;
     CLF_TRY(clfi_decode_find(batch, input->sequence, &s));
     if (!batch->network->decoder.config.has_source)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d gets a source: expected none, since the decoder has no source attention",
-                 input->sequence);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "source %zu: expected none, since the decoder has no source attention", index);
     bool has_source = s->has_source;
     for (size_t i = 0; i < index; i++)
         has_source |= inputs[i].sequence == input->sequence;
     if (has_source || input->count < 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d %s", input->sequence,
-                 has_source ? "has a source" : "gets a negative number of tokens");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "source %zu: %s", index,
+                 has_source ? "its sequence has one already" : "expected a number of tokens from 0");
     return CLF_OK;
 }
 

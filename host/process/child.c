@@ -232,6 +232,8 @@ clf_status clfi_child_lost(clfi_child *child, clfi_message_end end)
     child->socket = -1;
     const int status = wait_for_end(child->process);
     close_files(child);
+    if (status == -1)
+        CLF_FAIL(CLF_DEVICE, "the device's process ended");
     if (WIFSIGNALED(status))
         CLF_FAIL(CLF_DEVICE, "the device's process ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     CLF_FAIL(CLF_DEVICE, "the device's process ended with status %d", WEXITSTATUS(status));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts a template into tokens. White space around tags is treated as by Jinja's lexer with trim_blocks and lstrip_blocks. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "template/syntax.h"
 
 typedef struct scanner {
@@ -98,10 +100,12 @@ static clf_status scan_string(scanner *s)
     }
     if (st == CLF_OK && s->at >= s->end)
         st = clfi_fail(CLF_FORMAT, "%s line %d: a string is not closed", s->tpl->name, s->line);
+    if (st == CLF_OK && clfi_utf8_check((const unsigned char *)clfi_str_text(&text), text.length) < text.length)
+        st = clfi_fail(CLF_FORMAT, "%s line %d: a string is not UTF-8", s->tpl->name, s->line);
     if (st == CLF_OK) {
         json_t *value = json_stringn(clfi_str_text(&text), text.length);
         st = value ? add(s, TOKEN_STRING, start, (size_t)(s->at - start), value)
-                   : clfi_fail(CLF_FORMAT, "%s line %d: a string is not UTF-8", s->tpl->name, s->line);
+                   : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's string");
         count_lines(s, start, s->at);
         s->at++;
     }
@@ -109,31 +113,92 @@ static clf_status scan_string(scanner *s)
     return st;
 }
 
+static bool is_digit_of(char c, int base)
+{
+    const char lower = (char)(c | 32);
+    return base > 10 && lower >= 'a' && lower <= 'f' ? true : is_digit(c) && c - '0' < base;
+}
+
+/* Passes digits, between which single underscores may stand. False: there are none here. */
+static bool pass_digits(const char **at, const char *end, int base)
+{
+    const char *c = *at;
+    if (c == end || !is_digit_of(*c, base))
+        return false;
+    do {
+        c++;
+        if (end - c >= 2 && *c == '_' && is_digit_of(c[1], base))
+            c++;
+    } while (c < end && is_digit_of(*c, base));
+    *at = c;
+    return true;
+}
+
+/* Passes the fraction and the exponent of a real number, of which one must be there. No real number stands behind a dot: "x.1.5" has two
+ * indices. */
+static bool pass_real(scanner *s)
+{
+    const char *at = s->at, *start = s->at;
+    if (!pass_digits(&at, s->end, 10) || start[-1] == '.') /* a tag begins before it */
+        return false;
+    bool is_real = false;
+    if (at < s->end && *at == '.') {
+        const char *fraction = at + 1;
+        is_real = pass_digits(&fraction, s->end, 10);
+        at = is_real ? fraction : at;
+    }
+    if (at < s->end && (*at | 32) == 'e') {
+        const char *exponent = at + 1;
+        exponent += exponent < s->end && (*exponent == '+' || *exponent == '-');
+        if (pass_digits(&exponent, s->end, 10)) {
+            is_real = true;
+            at = exponent;
+        }
+    }
+    if (is_real)
+        s->at = at;
+    return is_real;
+}
+
+/* Passes a whole number and returns its base: 2, 8 or 16 behind 0b, 0o or 0x, else 10. A decimal number with leading zeros ends behind
+ * them, as in Jinja. */
+static int pass_whole(scanner *s)
+{
+    static const struct {
+        char letter;
+        int base;
+    } prefixes[] = {{'b', 2}, {'o', 8}, {'x', 16}};
+    for (size_t i = 0; i < COUNT(prefixes) && s->end - s->at >= 3 && *s->at == '0'; i++) {
+        const char *at = s->at + (s->at[2] == '_' ? 3 : 2);
+        if ((s->at[1] | 32) == prefixes[i].letter && pass_digits(&at, s->end, prefixes[i].base)) {
+            s->at = at;
+            return prefixes[i].base;
+        }
+    }
+    pass_digits(&s->at, s->end, *s->at == '0' ? 1 : 10);
+    return 10;
+}
+
 static clf_status scan_number(scanner *s)
 {
     const char *start = s->at;
     char digits[64];
-    bool is_real = false;
-    while (s->at < s->end && (is_digit(*s->at) || *s->at == '_'))
-        s->at++;
-    if (s->at + 1 < s->end && *s->at == '.' && is_digit(s->at[1])) {
-        is_real = true;
-        for (s->at++; s->at < s->end && is_digit(*s->at);)
-            s->at++;
-    }
-    const size_t length = (size_t)(s->at - start);
     size_t used = 0;
-    for (size_t i = 0; i < length && used + 1 < sizeof digits; i++)
+    const bool is_real = pass_real(s);
+    const int base = is_real ? 10 : pass_whole(s);
+    const size_t length = (size_t)(s->at - start);
+    for (size_t i = base == 10 ? 0 : 2; i < length && used + 1 < sizeof digits; i++)
         if (start[i] != '_')
             digits[used++] = start[i];
     digits[used] = '\0';
     errno = 0;
-    json_t *value = is_real ? json_real(strtod(digits, NULL)) : json_integer(strtoll(digits, NULL, 10));
-    if (errno || length >= sizeof digits || !value) {
-        json_decref(value);
-        CLF_FAIL(CLF_FORMAT, "%s line %d: a number is too long", s->tpl->name, s->line);
-    }
-    return add(s, TOKEN_NUMBER, start, length, value);
+    const double real = is_real ? strtod(digits, NULL) : 0;
+    const long long whole = is_real ? 0 : strtoll(digits, NULL, base);
+    if (length >= sizeof digits || (is_real ? isinf(real) : errno != 0))
+        CLF_FAIL(CLF_FORMAT, "%s line %d: expected a number below 2^63, or a real one below 2^1024, in at most %zu characters", s->tpl->name,
+                 s->line, sizeof digits - 1);
+    json_t *value = is_real ? json_real(real) : json_integer(whole);
+    return value ? add(s, TOKEN_NUMBER, start, length, value) : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's number");
 }
 
 static clf_status scan_sign(scanner *s)

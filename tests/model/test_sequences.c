@@ -326,11 +326,11 @@ static void test_refusals(void **state)
     }
     CHECK_FAILS(clf_sequence_set_source(a, tokens, 1), CLF_INVALID_ARGUMENT, "has no source attention");
     CHECK_FAILS(clf_session_run_sequences(t5.session, &(clf_sequence_tokens){of_t5, tokens, 1}, 1, 0, logits), CLF_INVALID_ARGUMENT,
-                "no source");
+                "input 0: its sequence has no source");
     CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 0), CLF_INVALID_ARGUMENT, "one or more");
     CHECK_FAILS(clf_sequence_set_source(of_t5, (const int32_t[]){64}, 1), CLF_INVALID_ARGUMENT, "outside 0");
     CHECK_OK(clf_sequence_set_source(of_t5, tokens, 2));
-    CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 2), CLF_INVALID_ARGUMENT, "has a source");
+    CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 2), CLF_INVALID_ARGUMENT, "source 0: its sequence has one already");
     size_t failed;
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     const clf_text prompts[2] = {{" the cat", 8}, {"", 0}};

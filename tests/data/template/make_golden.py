@@ -211,6 +211,9 @@ KINDS = ["(1, 2)", "(1,)", "()", "1, 2", "1,", "((1, 2), (3,))", "[(1, 2)]", "(1
          "'y' if messages|selectattr('role', 'equalto', 'x')|list else 'n'", "([1]|select)[0]", "[1]|select == [1]", "3 in [3]|select",
          "[1]|select is sequence", "[1]|select is iterable", "'y' if []|reverse else 'n'", "[1, 2]|select|reverse",
          "'abc'.startswith(('x', 'ab'))", "[1]|tojson(separators=(',', ':'))"]
+NUMBERS = ["1e5", "1E3", "2.5e-3", "1e+2", "1_0e1_0", "1_000.5_0", "0x1F", "0X_ff", "0b101", "0o17", "00", "0_0", "1.e5", "[[1, 2], 3].0.1",
+           "1e-400", "3e2//7", "1e5|int", "1e16"]
+EXPRESSIONS += NUMBERS
 BLOCKS += ["{% set d = {'b': 1, 'a': 'x'} %}{{ " + source + " }}" for source in KINDS]
 BLOCKS += [
     "{% for a, b in ((1, 2), (3, 4)) %}{{ a }}{{ b }};{% endfor %}{% for x in 1, 2 %}{{ x }}{% endfor %}{% set x = 1, %}{{ x }}",
