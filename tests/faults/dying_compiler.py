@@ -6,6 +6,8 @@ and a clear message. The next start does not ask the compiler for that kernel ag
 from empty caches:
 the first and the last kernel die, a compiler hangs, exits, and outlives the program that started it.
 
+The driver is that of OCL_ICD_VENDORS, or PoCL.
+
 usage: dying_compiler.py PROGRAM DATA SHIM [STEP]     STEP: each STEP-th kernel of a command; absent: each"""
 import concurrent.futures
 import glob
@@ -20,7 +22,7 @@ import time
 
 PROGRAM, DATA, SHIM = sys.argv[1:4]
 STEP = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-POCL = "/etc/OpenCL/vendors/pocl.icd"
+DRIVER = os.environ.get("OCL_ICD_VENDORS") or "/etc/OpenCL/vendors/pocl.icd"
 failures = []
 
 
@@ -31,7 +33,7 @@ def fail(*parts):
 
 def environment(folder, **more):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("CLF_", "POCL_"))}
-    kept.update(OCL_ICD_VENDORS=POCL, POCL_AFFINITY="1", POCL_WORK_GROUP_SPECIALIZATION="0", CLF_DEVICE="0", CLF_NO_TUNED="1",
+    kept.update(OCL_ICD_VENDORS=DRIVER, POCL_AFFINITY="1", POCL_WORK_GROUP_SPECIALIZATION="0", CLF_DEVICE="0", CLF_NO_TUNED="1",
                 CLF_CACHE_DIR=os.path.join(folder, "cache"), POCL_CACHE_DIR=os.path.join(folder, "pocl"), **more)
     return kept
 
@@ -201,8 +203,8 @@ def no_orphans(root):
 
 
 def main():
-    if not os.path.exists(POCL):
-        print("PoCL is not there")
+    if not os.path.exists(DRIVER):
+        print(DRIVER, "is not there")
         sys.exit(77)
     root = tempfile.mkdtemp(prefix="clformer-dying-")
     try:
