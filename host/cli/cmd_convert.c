@@ -18,7 +18,7 @@
 #include "io/gguf_convert.h"
 #include "model/gguf_export.h"
 
-/* Checks that the output does not replace the model, whose weights are more precise. A GGUF file may lie in the folder of its model. */
+/* Checks that the output does not replace the model, whose weights may be more precise. A GGUF file may lie in the folder of its model. */
 static clf_status check_is_other(const char *from, const char *to)
 {
     bool is_directory;

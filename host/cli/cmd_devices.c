@@ -67,7 +67,7 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     return st;
 }
 
-/* Results of the probes, which test what the device claims to support; text "": it does not claim that. */
+/* Results of the probes, which test what the device claims to support; text "": not claimed, or not tested. */
 typedef struct probe_answers {
     char text[CLFI_PROBE_COUNT][160];
     char matrix_unit[256]; /* the unit's name, its probe and its peak; "": the device has none */

@@ -223,8 +223,8 @@ static clf_status run_job(einsum_job *job, int positional)
     return compute(job);
 }
 
-/* Whether an argument is an equation that begins with "-", such as "->", and no option. If "-" and a letter that no option has begin it,
- * the position decides: is_first, the first argument with others behind it. */
+/* Whether an argument is an equation that begins with "-", such as "->", and no option. If a letter that no option has follows the "-", the
+ * position decides. is_first: it is the first argument and others follow. */
 static bool is_equation(const char *text, bool is_first, const cli_option *table, size_t count)
 {
     if (text[0] != '-' || !text[1])

@@ -273,8 +273,8 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
     return CLF_OK;
 }
 
-/* Collects the plan of a model that does not fit the device and returns true. If it should fit, the last error is still that of opening
- * it. */
+/* Collects the plan of a model that does not fit the device and returns true. If the model should fit, returns false, and the last error is
+ * still that of opening it. */
 static bool tell_plan(const cli_session *session, const char *path, cli_info_rows *info)
 {
     clf_str reason = CLF_STR_INIT;

@@ -7,7 +7,7 @@
 #include "clformer/generate.h"
 #include "clformer/model.h"
 
-/* Values of the options below, and of --batch and --beams. */
+/* Values of the options below, and of --batch and --beams, which commands have in their own tables. */
 typedef struct cli_generation {
     size_t max_tokens, top_k, batch, beams;
     double temperature, top_p, min_p, repeat_penalty;

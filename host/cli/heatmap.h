@@ -31,9 +31,9 @@ typedef struct cli_heatmap {
     size_t rows, columns;
     const char *const *row_labels;    /* [rows], UTF-8 */
     const char *const *column_labels; /* [columns] */
-    const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at the first round number above
-                                       * the largest magnitude, CLI_SCALE_HEAD: at the largest. Negative values run to blue on the same
-                                       * scale, and the colour bar has both sides where there are any */
+    const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at a round number that no
+                                       * magnitude exceeds (CLI_SCALE_HEAD: at the largest magnitude). Negative values run to blue on the
+                                       * same scale, and the colour bar has both sides where there are any */
 } cli_heatmap;
 
 /* Chooses the format of a picture, as cli_format_choose does. */

@@ -34,7 +34,7 @@ typedef struct cli_heatmap_layout {
     double left, top;                   /* of the first matrix */
     double step_x, step_y;              /* from one matrix to the next */
     double label_size, row_width;       /* font size of labels; width of the widest row label */
-    double column_height;               /* of the space for column labels */
+    double column_height;               /* height of the column labels, turned or not */
     bool turned;                        /* column labels read upwards */
     size_t row_skip, column_skip;       /* each n-th row and column is labelled */
     double bar_x, width, height;

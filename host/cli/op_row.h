@@ -9,7 +9,7 @@
 
 enum { OP_MAX_OPTIONS = 24, OP_MAX_TENSORS = 24 };
 
-/* Targets of all ops' options; an op uses those that its table names. Files are NULL where they were not given, numbers OP_UNSET. */
+/* Targets of all ops' options; an op uses those that its table names. A file that was not given is NULL, `scale` and `eps` are OP_UNSET. */
 typedef struct op_job {
     cli_session session;
     char **files; /* arguments after the op's name */
