@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention weights from a NumPy file of any program, and the numbers that choose among heads. */
+/* Reads attention weights of any program from a NumPy file, for clformer attention --weights, and the numbers that choose heads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static clf_status label_indices(size_t count, char ***labels, size_t *done)
     return CLF_OK;
 }
 
-/* Line number `found` of the file goes to the queries, then to the keys; more are only counted. */
+/* Keeps line `found` (from 0) as the label of a query or, after those, of a key. Further lines are dropped. */
 static clf_status keep_label(clf_text line, size_t found, size_t rows, size_t columns, cli_attention_map *map)
 {
     if (found >= rows + columns)
@@ -73,7 +73,7 @@ static clf_status keep_label(clf_text line, size_t found, size_t rows, size_t co
     return CLF_OK;
 }
 
-/* The lines of a file: queries, then keys; one list for both where there are as many of each. */
+/* Reads a line for each query, then a line for each key. One list serves both if there are as many queries as keys. */
 static clf_status read_labels(const char *file, size_t rows, size_t columns, cli_attention_map *map)
 {
     cli_inputs *lines = NULL;
@@ -119,12 +119,12 @@ static clf_status check_shape(const clf_npy *npy, const char *path, const char *
     return CLF_OK;
 }
 
-/* The matrices of a file as [texts, heads], and which of them are wanted; the axis that a file lacks has one of it. */
+/* The matrices of a file as [texts, heads], and which of them are wanted. An axis that the file lacks has size 1. */
 typedef struct file_choice {
     int64_t texts, heads;
     int64_t *chosen_texts, *chosen_heads;
     size_t text_count, head_count;
-    const char *text_name, *head_name; /* of an axis that names the matrices: "batch"; NULL: it does not */
+    const char *text_name, *head_name; /* name of the axis in the matrices' names, "batch"; NULL: not part of them */
 } file_choice;
 
 static file_choice axes_of(const clf_npy *npy, const char *batch, const char *heads)
@@ -138,21 +138,21 @@ static file_choice axes_of(const clf_npy *npy, const char *batch, const char *he
     } else if (npy->rank == 3 && batch) {
         c.texts = npy->dim[0];
         c.text_name = "batch";
-    } else if (npy->rank == 3) { /* nothing in the file tells heads from a batch */
+    } else if (npy->rank == 3) { /* the file does not say whether the axis is heads or a batch */
         c.heads = npy->dim[0];
         c.head_name = heads ? "head" : "matrix";
     }
     return c;
 }
 
-/* "[0,3,2,5]", as many numbers as the array has axes. */
+/* Writes the index of an element, "[0,3,2,5]": one number per axis of the array. */
 static const char *place_text(const clf_npy *npy, int64_t text, int64_t head, size_t row, size_t column, char out[CLFI_SHAPE_TEXT_BYTES])
 {
-    const int64_t place[] = {text, npy->rank == 3 ? text + head : head, (int64_t)row, (int64_t)column}; /* of rank 3 one of them is 0 */
+    const int64_t place[] = {text, npy->rank == 3 ? text + head : head, (int64_t)row, (int64_t)column}; /* rank 3: text or head is 0 */
     return clfi_shape_text(npy->rank, place + 4 - npy->rank, out);
 }
 
-/* One matrix of the file becomes the map's next. */
+/* Reads one matrix of the file into the map, behind those that it has. FORMAT: a weight is not finite. */
 static clf_status add_matrix(const char *path, const clf_npy *npy, const file_choice *c, int64_t text, int64_t head, cli_attention_map *map)
 {
     const size_t matrix = map->rows * map->columns, index = (size_t)(text * c->heads + head);

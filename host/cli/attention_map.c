@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes attention weights of a model for a text, with the tokens as labels. */
+/* Computes attention weights of a model for a text or a word, with labels for rows and columns, and draws heat maps of them. */
 #include "cli/attention_map.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "model/session.h"
 #include "model/pronouncer.h"
 
-/* Labels as they come: copies in a list that knows its room. */
+/* Appends a copy of a label to a list that has room for it. */
 static clf_status add_label(char **labels, size_t *count, const char *text, size_t size)
 {
     CLF_TRY(clfi_strndup(text, size, &labels[*count]));
@@ -79,7 +79,7 @@ done:
     return st;
 }
 
-/* The letters and their end, each a label. */
+/* Labels: each letter of the word, then its end. */
 static clf_status label_letters(const char *word, char ***labels, size_t *count)
 {
     CLF_TRY(clfi_alloc(strlen(word) + 1, sizeof **labels, "labels", labels));
@@ -88,7 +88,7 @@ static clf_status label_letters(const char *word, char ***labels, size_t *count)
     return add_label(*labels, count, "</s>", 4);
 }
 
-/* The phonemes with the start before or the end after them. */
+/* Labels: the phonemes, with the start before them or the end after them. */
 static clf_status label_phonemes(const char *phonemes, bool with_start, char ***labels, size_t *count)
 {
     CLF_TRY(clfi_alloc(strlen(phonemes) + 2, sizeof **labels, "labels", labels));
@@ -170,10 +170,10 @@ static const char *last_part(const char *path, size_t *length)
     return path + start;
 }
 
-/* "all-MiniLM-L6-v2: attention weights, layer 2 (of 0 to 5)": layers are counted as heads are, and as options count them. */
+/* "all-MiniLM-L6-v2: attention weights, layer 2 (of 0 to 5)": layers count from 0, as --layer does. */
 static clf_status compose_title(const cli_attention_map *map, const char *source, clf_str *out)
 {
-    char *full = realpath(source, NULL); /* "." has a name too; the built-in model is no path */
+    char *full = realpath(source, NULL); /* gives "." a name; NULL for the built-in model, which is no path */
     size_t length;
     const char *name = last_part(full ? full : source, &length);
     clf_status st = clfi_str_appendf(out, "%.*s: %s", (int)length, name, map->what);

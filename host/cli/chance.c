@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest of n scores that are normally distributed, from the quantiles of a sample. */
+/* Estimates the largest of n normally distributed scores from quantiles of a sample, for clformer search. */
 #include "cli/chance.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A quantile of sorted numbers, linear between two of them. */
+/* A quantile of sorted numbers, interpolated linearly between two of them. */
 static double quantile(const float *sorted, size_t count, double share)
 {
     const double at = share * (double)(count - 1);
@@ -27,7 +27,7 @@ static double quantile(const float *sorted, size_t count, double share)
 
 static double threshold(float *scores, size_t count, size_t n)
 {
-    static const double below = 0.15865525; /* of a normal distribution, more than one standard deviation below the median */
+    static const double below = 0.15865525; /* share of a normal distribution below its median minus one standard deviation */
     qsort(scores, count, sizeof *scores, compare);
     const double median = quantile(scores, count, 0.5);
     return median + (median - quantile(scores, count, below)) * sqrt(2 * log((double)n));

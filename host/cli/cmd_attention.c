@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer attention: the attention weights of a layer for one text or word, as a picture, a NumPy file or JSON; or a file's, as a
- * picture. */
+/* clformer attention: draws a layer's attention weights for one text or word, or writes them as a NumPy file or JSON. With --weights it
+ * draws those of a file. */
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
@@ -29,16 +29,17 @@ enum { KIND_SELF, KIND_DECODER, KIND_CROSS, NOT_GIVEN = -1 };
 typedef struct attention_job {
     cli_session session;
     const char *directory, *text, *heads_text, *batch_text, *weights, *title, *labels, *picture, *npy;
-    char *read_text; /* the text where standard input has it */
+    char *read_text; /* owned; the text if it came from standard input, else NULL */
     int64_t layer;
     size_t max_tokens;
     int as_json, kind, scale, format;
     cli_attention_map map;
-    int64_t *heads; /* [head_count]: those chosen */
+    int64_t *heads; /* [head_count]: those chosen by --head */
     size_t head_count;
 } attention_job;
 
-/* True for the built-in model, "g2p" where no directory is called so, and for directories of its kind. */
+/* *out: whether `directory` names an encoder-decoder that pronounces words: a directory of such a model, or "g2p", the built-in model, if
+ * no directory has that name. */
 static clf_status is_encoder_decoder(const char *directory, bool *out)
 {
     clf_checkpoint *checkpoint;
@@ -49,7 +50,7 @@ static clf_status is_encoder_decoder(const char *directory, bool *out)
         return CLF_OK;
     }
     *out = false;
-    if (clfi_model_checkpoint_open(directory, &checkpoint) != CLF_OK) /* who opens it as a model of sentences tells why */
+    if (clfi_model_checkpoint_open(directory, &checkpoint) != CLF_OK) /* the caller opens it as an encoder next, which reports why */
         return CLF_OK;
     *out = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family) == CLF_OK;
     clfi_checkpoint_close(checkpoint);
@@ -61,7 +62,7 @@ static clf_status compute_word(attention_job *job)
     static const clf_pronounce_attention kinds[] = {CLF_PRONOUNCE_ATTENTION_ENCODER, CLF_PRONOUNCE_ATTENTION_DECODER,
                                                     CLF_PRONOUNCE_ATTENTION_CROSS};
     clf_pronouncer *pronouncer;
-    bool exists; /* else the built-in model is meant */
+    bool exists; /* false: the built-in model is meant */
     CLF_TRY(clfi_directory_exists(job->directory, &exists));
     CLF_TRY(cli_session_open(&job->session));
     CLF_TRY(clf_pronouncer_open(job->session.context, exists ? job->directory : NULL, &pronouncer));
@@ -166,7 +167,7 @@ static clf_status print_json(const attention_job *job)
     return CLF_OK;
 }
 
-/* All outputs or none; what is printed comes when the files need only their names. */
+/* Writes all outputs or none: JSON is printed when the files are complete and only need their names. */
 static clf_status write_outputs(const attention_job *job)
 {
     const cli_attention_picture drawn = picture_of(job);
@@ -190,7 +191,7 @@ done:
     return st;
 }
 
-/* As of embeddings: what a model makes of a text has numbers. */
+/* Fails if a weight that the model computed is infinite or NaN, as embeddings are checked. */
 static clf_status check_finite(const cli_attention_map *map)
 {
     const size_t matrix = map->rows * map->columns;
@@ -231,7 +232,7 @@ static clf_status check_outputs(attention_job *job)
     return CLF_OK;
 }
 
-/* "-": the only line of standard input. */
+/* Reads the text "-": the only line of standard input. */
 static clf_status read_standard_input(attention_job *job)
 {
     cli_inputs *inputs;

@@ -17,7 +17,7 @@
 #include "console/background.h"
 #include "console/progress.h"
 
-static volatile sig_atomic_t stop; /* the signal that interrupted */
+static volatile sig_atomic_t stop; /* number of the signal that interrupted the run; 0: none */
 
 typedef struct bench_job {
     const char *device, *baseline, *output, *filter;
@@ -30,17 +30,17 @@ typedef struct bench_job {
     double seconds /* NaN: not given */, longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
-    clf_str left_out; /* drivers, a line for each */
+    clf_str left_out; /* drivers that are not measured, one per line */
     clfi_bench bench;
     double seconds_per_row;
-    size_t done, total;           /* steps: comparisons and visits */
-    double needed;                /* seconds that the rounds take at least, once rows are verified */
-    uint64_t start_ns, rounds_ns; /* when verifying and measuring began */
-    size_t verified;              /* steps before the rounds */
+    size_t done, total;           /* steps: verifications, then visits of rows */
+    double needed;                /* least seconds of all rounds, which follow the verifying */
+    uint64_t start_ns, rounds_ns; /* when verifying and measuring began; rounds_ns 0: not yet */
+    size_t verified;              /* number of steps before the rounds */
     const char *task;
-    char running[160];      /* the row in hand */
-    clf_output_place place; /* of the result file; a file holds what was measured so far, others get it in the end */
-    bool is_written;        /* it has samples; until then an old file stays */
+    char running[160];      /* name of the row that is verified or measured */
+    clf_output_place place; /* a file holds what was measured so far; pipes and the like get all at the end */
+    bool is_written;        /* the result file is written; until then an old file stays */
 } bench_job;
 
 static clf_status parse(bench_job *j, const cli_command *self, int argc, char **argv)
@@ -84,7 +84,8 @@ static clf_status parse(bench_job *j, const cli_command *self, int argc, char **
     return CLF_OK;
 }
 
-/* Seconds that are left: verifying at the pace so far and the rounds at what they need at least, then the rounds at their own pace. */
+/* Estimates the seconds that are left. While rows are verified: at the pace so far, plus the least time of the rounds. In the rounds: at
+ * their own pace. */
 static double seconds_left(const bench_job *j)
 {
     const double now = (double)clfi_now_ns();
@@ -211,7 +212,7 @@ static clf_status measure(bench_job *j)
     return clfi_table_print(&j->bench, j->baseline, j->output && j->place == CLF_OUTPUT_STANDARD ? stderr : stdout);
 }
 
-/* 0: all that could be measured is right. */
+/* Returns 0 if something was measured and nothing failed, 128 + the signal after an interruption, else 1. */
 static int exit_status(const bench_job *j)
 {
     size_t failed = 0, measured = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer chat: a conversation with a language model in its own chat template. */
+/* clformer chat: holds a conversation with a language model, in the model's own chat template. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { LINE_BYTES = 1 << 20 };
 
-static volatile sig_atomic_t is_interrupted; /* while an answer is written */
+static volatile sig_atomic_t is_interrupted; /* by Ctrl-C while an answer is written */
 
 static void interrupt(int number)
 {
@@ -27,7 +27,7 @@ static void interrupt(int number)
     is_interrupted = 1;
 }
 
-/* A message that was said; its text is the conversation's own. */
+/* A message of the conversation, which owns the text. */
 typedef struct said {
     const char *role; /* a literal */
     char *text;
@@ -37,16 +37,16 @@ typedef struct said {
 typedef struct chat {
     clf_model *model; /* borrowed */
     clf_session *session;
-    clf_sequence *sequence; /* the conversation so far: of a prompt only what is new is computed */
-    bool is_terminal;       /* a person asks */
-    said *messages;         /* [count]: a message of the system first, if there is one */
+    clf_sequence *sequence; /* keeps the conversation so far: only a prompt's new tokens are computed */
+    bool is_terminal;       /* a person types the questions and reads the answers */
+    said *messages;         /* [count]; the system's message comes first, if there is one */
     size_t count, capacity;
     clf_chat_params params;
     clf_generate_params generate;
     clf_str answer;
-    clf_status st;        /* of printing */
-    size_t line, refused; /* of standard input: the one in hand; questions that were */
-    bool is_forgetting;   /* which was told */
+    clf_status st;        /* first failure of on_token, which prints */
+    size_t line, refused; /* number of the current input line; number of refused questions */
+    bool is_forgetting;   /* the user was told that old messages are dropped */
 } chat;
 
 static clf_status say(chat *c, const char *role, const char *text, size_t size)
@@ -59,7 +59,7 @@ static clf_status say(chat *c, const char *role, const char *text, size_t size)
     return CLF_OK;
 }
 
-/* Takes back `count` messages from `first` on. */
+/* Removes `count` messages from index `first` on. */
 static void take_back(chat *c, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++)
@@ -95,7 +95,7 @@ static void tell_forgetting(chat *c)
     c->is_forgetting = true;
 }
 
-/* A request for the answer to all that was said; *out_forgotten: messages that were left out. */
+/* Makes a request for the answer to all messages. *out_forgotten: how many of the oldest were left out. The caller destroys *out. */
 static clf_status make_request(chat *c, size_t *out_forgotten, clf_request **out)
 {
     clf_message *messages;
@@ -109,7 +109,7 @@ static clf_status make_request(chat *c, size_t *out_forgotten, clf_request **out
     return st;
 }
 
-/* At a terminal Ctrl-C ends the answer and leaves the conversation; a second one ends the program. */
+/* At a terminal Ctrl-C ends the answer, and the conversation goes on; a second one ends the program. */
 static clf_status run_request(chat *c, clf_request *request)
 {
     struct sigaction before, during = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
@@ -128,7 +128,7 @@ static clf_status run_request(chat *c, clf_request *request)
     return CLF_OK;
 }
 
-/* *out_refused: the question is to blame; it leaves the conversation. */
+/* *out_refused true: no request can be made with this question, which is removed from the conversation. */
 static clf_status answer(chat *c, clf_text question, bool *out_refused)
 {
     size_t forgotten = 0;
@@ -151,7 +151,7 @@ static clf_status answer(chat *c, clf_text question, bool *out_refused)
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
 }
 
-/* A question that has no place is told and leaves the conversation as it was. */
+/* Answers a question. A refused question is reported on standard error and does not change the conversation. */
 static clf_status ask(chat *c, clf_text question)
 {
     bool is_refused = false;
@@ -164,7 +164,7 @@ static clf_status ask(chat *c, clf_text question)
     return CLF_OK;
 }
 
-/* Lines of standard input, one question each. */
+/* Reads standard input to its end, one question per line. Empty lines are skipped. */
 static clf_status converse(chat *c)
 {
     clf_str line = CLF_STR_INIT;
@@ -193,7 +193,7 @@ static clf_status converse(chat *c)
     return st;
 }
 
-/* Before a large model is loaded: its files have a template. */
+/* Checks that the model's files have a chat template, before a large model is loaded. */
 static clf_status check_template(const char *model)
 {
     char *text = NULL;
@@ -202,7 +202,7 @@ static clf_status check_template(const char *model)
     return st;
 }
 
-/* *out_refused: how many questions were. */
+/* *out_refused: number of refused questions. */
 static clf_status run(cli_session *session, const char *model, const char *system, bool keeps_control, const clf_generate_params *params,
                       size_t *out_refused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer classify: the best label of each text, and the logits of all. */
+/* clformer classify: prints the best label of each text or pair of texts, and with --json the logits of all labels. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct classify_job {
     cli_classifying options;
     const clf_model *model;
     int as_json;
-    int columns; /* of the terminal */
+    int columns; /* of the terminal; 0: standard output is none */
     size_t printed;
 } classify_job;
 
@@ -34,7 +34,7 @@ static clf_status print_json(const clf_model *model, size_t best, const float *l
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "labels");
 }
 
-/* The score, the label, the text, or the two of a pair, which share what is left of the terminal. */
+/* Prints the score, the label and the text. The two texts of a pair share what is left of the terminal's width. */
 static void print_row(const classify_job *job, const char *label, float score, clf_text first, clf_text second)
 {
     enum { LABEL_COLUMNS = 16 };

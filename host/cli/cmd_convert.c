@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer convert: a directory or a GGUF file as a GGUF file with its weights in a type, and what that does to the logits. */
+/* clformer convert: writes the model of a directory or GGUF file as a GGUF file with weights of another type. --check compares logits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "io/gguf_convert.h"
 #include "model/gguf_export.h"
 
-/* Checks that the output does not replace the model: weights lose precision. A GGUF file may lie in the folder of its model. */
+/* Checks that the output does not replace the model, whose weights may be more precise. A GGUF file may lie in the folder of its model. */
 static clf_status check_is_other(const char *from, const char *to)
 {
     bool is_directory;
@@ -84,7 +84,7 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     return CLF_OK;
 }
 
-/* The logits behind the text; *out_count: the vocabulary. */
+/* Computes the logits of the token after the text. *out_count: size of the vocabulary. The caller frees *out, also after a failure. */
 static clf_status read_logits(cli_session *session, const char *model, const char *text, float **out, size_t *out_count)
 {
     CLF_TRY(cli_session_open_model(session, model));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer detokenize: token ids back to text. */
+/* clformer detokenize: turns token ids back into text. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -47,7 +47,7 @@ static clf_status read_ids(const char *text, const clf_tokenizer *tokenizer, cli
     return CLF_OK;
 }
 
-/* The same of {"ids": [101, 7592, 102]}, beside which other keys may be. */
+/* Appends the ids of an object {"ids": [101, 7592, 102]}; other keys are ignored. */
 static clf_status read_object(const clf_str *line, const clf_tokenizer *tokenizer, cli_ids *list)
 {
     json_t *json;
@@ -63,7 +63,7 @@ static clf_status read_object(const clf_str *line, const clf_tokenizer *tokenize
     return st;
 }
 
-/* A text as tokenize prints it, also with --json. */
+/* Reads the ids of a line that tokenize printed, with or without --json. */
 static clf_status read_line(const clf_str *line, const clf_tokenizer *tokenizer, cli_ids *list)
 {
     const char *text = clfi_str_text(line);

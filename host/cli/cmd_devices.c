@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer devices: every platform and device, for people or as JSON. */
+/* clformer devices: lists every platform and device, as text or JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 
 /* State of clformer tune's results for a device. */
 typedef struct tuned_state {
-    bool is_tuned;        /* a context would use it */
-    char note[512];       /* why not, though there is something; "" otherwise */
+    bool is_tuned;        /* a context would use choices that clformer tune made */
+    char note[512];       /* why not, if the file has choices for the device; "": nothing to say */
     char first_use[1024]; /* what was measured when a model was first loaded; "": nothing */
 } tuned_state;
 
-/* Asks the library as a program would, but opens only a device that the file names. */
+/* Opens a context, as a program would, and asks it; but only for a device that the file of tuned choices names. */
 static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_state *out)
 {
     char selector[32];
@@ -67,14 +67,14 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     return st;
 }
 
-/* Results of the probes: claims of the device, and what it computes right; "": not asked. */
+/* Results of the probes, which test what the device claims to support; text "": not claimed, or not tested. */
 typedef struct probe_answers {
     char text[CLFI_PROBE_COUNT][160];
     char matrix_unit[256]; /* the unit's name, its probe and its peak; "": the device has none */
     double matrix_gflops;  /* 0: not measured */
 } probe_answers;
 
-/* "NVIDIA mma bfloat16, probe passed, 612 TFLOP/s, 9.7 times the peak of float32". */
+/* Describes the matrix unit: "NVIDIA mma bfloat16, probe passed, 612 TFLOP/s, 9.7 times the peak of float32". */
 static void ask_matrix_unit(clf_context *context, probe_answers *out)
 {
     const clf_device_caps *caps = &context->device.caps;
@@ -94,7 +94,7 @@ static void ask_matrix_unit(clf_context *context, probe_answers *out)
                  emulated);
 }
 
-/* The library is asked on a context of its own, and only for what the device claims. */
+/* Runs the probes of what the device claims to support, on a context made for them. */
 static void ask_probes(const clf_device *device, probe_answers *out)
 {
     clf_context *context = NULL;
@@ -136,7 +136,7 @@ static void print_left_out(const clf_device_info *d, const char *title)
     clfi_str_free(&lines);
 }
 
-/* Each line of `text`. */
+/* Appends each line of `text` to the list. */
 static void append_lines(json_t *list, const clf_str *text)
 {
     for (const char *at = clfi_str_text(text); *at; at += strcspn(at, "\n") + 1)
@@ -256,14 +256,14 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "launch_ms", clfi_budget_default_ms(device), "matrix_unit", probes.matrix_unit, "matrix_gflops", probes.matrix_gflops);
 }
 
-/* Each line of `text`. */
+/* Prints each line of `text` behind the title. */
 static void print_lines(const char *title, const clf_str *text)
 {
     for (const char *at = clfi_str_text(text); *at; at += strcspn(at, "\n") + 1)
         printf("%s: %.*s\n", title, (int)strcspn(at, "\n"), at);
 }
 
-/* Why a GPU may be missing, a line for each reason; nothing where one can be used. */
+/* Appends the reasons why a GPU may be missing, one per line; none if a GPU can be used. */
 static clf_status find_hints(const clf_device_list *list, clf_str *out)
 {
     bool has_idle_rusticl = false, has_usable_gpu = false;

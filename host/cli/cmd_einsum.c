@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer einsum: an einsum equation on NumPy files, or its plan. */
+/* clformer einsum: computes an einsum equation on NumPy files, or prints its plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "io/npy.h"
 #include "runtime/context.h"
 
-enum { MOST_OPERANDS = 64 }; /* read, so that too many for the library get its own refusal */
+enum { MOST_OPERANDS = 64 }; /* more than CLF_EINSUM_MAX_OPERANDS, so that the library itself refuses too many */
 
 typedef struct einsum_job {
     cli_session session;
@@ -32,7 +32,7 @@ typedef struct einsum_job {
     clf_einsum_plan *plan;
 } einsum_job;
 
-/* Reads one shape of --shapes up to a comma or the end: "2x3"; "" or "-" is a scalar. Returns where it stopped, NULL when it is none. */
+/* Reads one shape of --shapes up to a comma or the end: "2x3"; "" or "-" is a scalar. Returns the place behind it, NULL for a bad shape. */
 static const char *read_shape(const char *text, int *rank, int64_t *dim)
 {
     text += strspn(text, " ");
@@ -78,7 +78,7 @@ static clf_status read_shapes(einsum_job *job)
     }
 }
 
-/* The equation stands on the command line: one that is too large for the library is refused like one that is wrong. */
+/* Returns INVALID_ARGUMENT also for an equation that exceeds the library's limits, because it stands on the command line. */
 static clf_status make_plan(einsum_job *job, int operands, int64_t limit)
 {
     const clf_status st = clf_einsum_plan_create(job->equation, operands, job->rank, job->dims, limit, &job->plan);
@@ -87,7 +87,7 @@ static clf_status make_plan(einsum_job *job, int operands, int64_t limit)
 
 static clf_status open_files(einsum_job *job, int files)
 {
-    if (files > MOST_OPERANDS) /* the equation's own faults come first; its refusal needs no shapes */
+    if (files > MOST_OPERANDS) /* the library refuses the equation or the number of operands before it reads shapes */
         return make_plan(job, files, CLF_EINSUM_NO_LIMIT);
     for (; job->count < files; job->count++) {
         clf_npy *npy = &job->arrays[job->count];
@@ -117,7 +117,7 @@ static clf_status parse_limit(const char *text, int64_t *out)
     return CLF_OK;
 }
 
-/* Names the engines of the device; without one, unless it was asked for, the plan is printed all the same. */
+/* Prints the plan with the device's engines. If no device was named and none can be opened, the plan is printed without them. */
 static clf_status print_plan(einsum_job *job)
 {
     size_t length;
@@ -223,8 +223,8 @@ static clf_status run_job(einsum_job *job, int positional)
     return compute(job);
 }
 
-/* "->" and other equations that begin with "-", as no option does. An unknown letter is one only where the equation belongs, before
- * files. */
+/* Whether an argument is an equation that begins with "-", such as "->", and no option. If a letter that no option has follows the "-", the
+ * position decides. is_first: it is the first argument and others follow. */
 static bool is_equation(const char *text, bool is_first, const cli_option *table, size_t count)
 {
     if (text[0] != '-' || !text[1])
@@ -239,8 +239,8 @@ static bool is_equation(const char *text, bool is_first, const cli_option *table
     return is_first;
 }
 
-/* A space in front, which equations ignore, tells an equation from an option. The copy is returned for the caller to free; NULL: none was
- * needed. */
+/* Puts a space, which equations ignore, before an equation that begins with "-", so that it is not parsed as an option. Returns the copy,
+ * which the caller frees; NULL: none was needed, or there is not enough memory. */
 static char *protect_equation(int argc, char **argv, const cli_option *table, size_t count)
 {
     for (int i = 1; i < argc; i++)
@@ -276,7 +276,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     if (st != CLF_OK) {
         st = st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_OPTION") : cli_npy_fault(st);
     } else {
-        job->equation = equation && argv[0] == equation ? equation + 1 : argv[0]; /* as it was given */
+        job->equation = equation && argv[0] == equation ? equation + 1 : argv[0]; /* without the space */
         job->files = argv + 1;
         st = run_job(job, positional);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer embed: sentence embeddings as JSON lines, text or a NumPy file. */
+/* clformer embed: writes sentence embeddings as JSON lines, text or a NumPy file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #include "console/terminal.h"
 #include "io/npy.h"
 
-/* In the order of --format; unset: by the name of the output. */
+/* In the order of --format; unset: the output's name decides. */
 enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET = CLI_FORMAT_UNSET };
 #define FORMATS "json|text|npy"
 
@@ -40,11 +40,11 @@ typedef struct embed_options {
     cli_embedding embedding;
     const char *file, *output, *shard, *ranges;
     int format, resume, quantize;       /* quantize: a cli_quantization */
-    size_t window, shard_index, shards; /* window 0: suited to texts and processes */
+    size_t window, shard_index, shards; /* window: in texts; 0: choose_window decides */
     bool is_file_only;                  /* all texts come from --file, a regular file, which can be read again */
 } embed_options;
 
-/* errno tells why it is false. */
+/* Returns false if a write fails; errno has the reason. */
 static bool print_row(const row_writer *w, const float *row, size_t width)
 {
     bool is_done = w->format != FORMAT_JSON || fprintf(w->stream, "{\"index\": %zu, \"embedding\": [", w->index) >= 0;
@@ -98,7 +98,7 @@ static clf_status embed_stream(cli_session *session, const embed_options *o, cli
     return file.stream ? clfi_atomic_commit(&file) : CLF_OK;
 }
 
-/* The window of what an earlier run kept; as it was where there is nothing. */
+/* Sets *window to the one with which an earlier run began the same output. Without such a run it stays. */
 static clf_status take_kept_window(const embed_options *o, size_t *window)
 {
     cli_job job;
@@ -115,7 +115,7 @@ static clf_status take_kept_window(const embed_options *o, size_t *window)
     if (!exists)
         goto done;
     if (o->shards ? cli_job_read(name, &job) != CLF_OK : cli_part_job(name, &job) != CLF_OK)
-        goto done; /* what is wrong with it is told where it is used */
+        goto done; /* the code that resumes the work reports what is wrong with it */
     *window = job.window_texts;
     cli_job_free(&job);
 done:
@@ -124,7 +124,7 @@ done:
     return st;
 }
 
-/* Chooses the window if --window is not given. Machines with different devices may make shards of one file; all choose the same. */
+/* Chooses the window if --window is not given. For shards the choice ignores devices, since machines that share a file must agree on it. */
 static clf_status choose_window(const cli_session *session, const embed_options *o, const cli_ranks *ranks, cli_inputs *inputs)
 {
     size_t rank, ranked;
@@ -161,7 +161,7 @@ static clf_status embed(cli_session *session, const embed_options *o, const char
                : embed_stream(session, o, inputs, stats);
 }
 
-/* A name that ends in .npy or .json promises what the file is. */
+/* Chooses the format by --format or the output's name, which must not contradict each other. */
 static clf_status choose_format(const char *output, int *format)
 {
     static const cli_format_end known[] = {{".npy", FORMAT_NPY}, {".json", FORMAT_JSON}, {".jsonl", FORMAT_JSON}};
@@ -179,7 +179,7 @@ static bool is_regular(const char *path)
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether a run may put a sidecar beside this output. */
+/* Whether a run may put files beside this output: its fingerprint and kept windows. */
 static bool is_regular_or_new(const char *path)
 {
     return path && strcmp(path, "-") != 0 && (is_regular(path) || access(path, F_OK) != 0);
@@ -205,7 +205,7 @@ static clf_status check_options(embed_options *o, bool has_texts)
         CLF_TRY(cli_shard_parse(o->shard, &o->shard_index, &o->shards));
         if (!o->output || o->format != FORMAT_UNSET || !o->is_file_only)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--shard: expected -o DIR, no --format, and all texts in a file: --file F");
-        return CLF_OK; /* and --resume is what it always does */
+        return CLF_OK; /* --resume changes nothing: a shard always resumes */
     }
     if (o->output)
         CLF_TRY(clfi_output_check(o->output, false));
@@ -220,7 +220,7 @@ static clf_status check_options(embed_options *o, bool has_texts)
     return is_new_npy && !o->resume && !o->quantize ? cli_embed_npy_check(o->output) : CLF_OK;
 }
 
-/* The output, and what goes beside it, must be neither another's nor what is read. */
+/* Checks that neither the output nor a file beside it is another output or an input. */
 static clf_status check_outputs(const cli_line *line, const embed_options *o)
 {
     static const char *const ends[] = {"", ".json", ".part"};
@@ -277,7 +277,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && !o.shards)
         st = cli_ranks_open(&session, &ranks);
     if (st == CLF_OK) {
-        inputs->stays = o.shards || o.format == FORMAT_NPY; /* what is kept tells the file's hash */
+        inputs->stays = o.shards || o.format == FORMAT_NPY; /* the file must not change: its hash is kept with the embeddings */
         st = embed(&session, &o, argv[0], inputs, ranks, &stats);
     }
     cli_ranks_abort(ranks, st);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer gather: the shards of a file of texts joined into one file of embeddings. Needs no device. */
+/* clformer gather: joins the shards of a file of texts into one file of embeddings. Needs no device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "jobs/shards.h"
 
 typedef struct gathering {
-    cli_job job;      /* the manifest's */
-    cli_part **parts; /* [shards], at rest unless one is read: there may be more than files that a process may have open */
+    cli_job job;      /* from the manifest */
+    cli_part **parts; /* [shards]; closed except while they are read, since a process may not have so many files open */
     float *rows;
     size_t capacity;
 } gathering;
@@ -63,7 +63,7 @@ static clf_status next(gathering *g, cli_part *part, cli_embedded *window, bool 
     return st;
 }
 
-/* Every part must be at its end, and tell of as many windows and rows as were found. */
+/* Checks that each part is at its end and records `windows` and `rows`, what all parts held together. */
 static clf_status check_ends(gathering *g, uint64_t windows, uint64_t rows)
 {
     for (size_t i = 0; i < g->job.shards; i++) {
@@ -129,7 +129,7 @@ static clf_status check_output(const char *output, const char *manifest, const g
     return st;
 }
 
-/* The job, and its parts. */
+/* Reads the manifest, opens all parts and checks the output's name. */
 static clf_status read_directory(const char *directory, const char *output, gathering *g)
 {
     char *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer generate: prompts continued by a language model. */
+/* clformer generate: continues prompts with a language model. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/generated_texts.h"

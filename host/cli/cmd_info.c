@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer info: what a model is, and what it takes on the device. */
+/* clformer info: describes a model, and the memory that it takes on the device. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void add_chain(cli_info_rows *info, const char *name, const clf_chain *ch
     cli_info_add(info, name, list);
 }
 
-/* In the notation of TemplateProcessing: "[CLS]:0 $A:0 [SEP]:0". */
+/* Appends a template in the notation of TemplateProcessing: "[CLS]:0 $A:0 [SEP]:0". */
 static clf_status append_template(cli_info_rows *info, json_t *list, const clf_tokenizer *tokenizer,
                                   const clf_template_processing *template)
 {
@@ -86,7 +86,7 @@ static clf_status append_template(cli_info_rows *info, json_t *list, const clf_t
     return st;
 }
 
-/* Adds the source of the tokenizer's parts: files that transformers 5 made use those of the tokenizer's class. */
+/* Adds where the tokenizer's parts come from: tokenizer.json or, for some files, the class that transformers 5 uses instead. */
 static clf_status add_origin(cli_info_rows *info, const clf_tokenizer *tokenizer)
 {
     clf_str text = CLF_STR_INIT;
@@ -97,7 +97,7 @@ static clf_status add_origin(cli_info_rows *info, const clf_tokenizer *tokenizer
     return CLF_OK;
 }
 
-/* The chain in the order in which a text passes it. */
+/* Adds the tokenizer's parts in the order in which a text passes them. */
 static clf_status add_tokenizer(cli_info_rows *info, const clf_tokenizer *tokenizer)
 {
     CLF_TRY(add_origin(info, tokenizer));
@@ -124,7 +124,7 @@ static bool is_module(const json_t *modules, const char *name)
     return is_found;
 }
 
-/* The directory's files and folders that nothing reads: those that the account has a reason for, and others. */
+/* Adds the directory's files and folders that nothing reads: those that the account says to be harmless, and the unknown ones. */
 static clf_status add_unknown(cli_info_rows *info, const char *path)
 {
     char **names = NULL;
@@ -152,7 +152,7 @@ done:
     return st;
 }
 
-/* The keys of the model's files. */
+/* Reads the model's files and adds their keys to the account. */
 static clf_status read_account(const clf_model *model, const char *path, clf_directory_account *account)
 {
     clf_checkpoint *checkpoint;
@@ -169,7 +169,7 @@ static clf_status read_account(const clf_model *model, const char *path, clf_dir
     return clfi_account_modules(path, account);
 }
 
-/* The keys of one file that nothing reads, as a row of their own. */
+/* Adds a row with the keys of one file that nothing reads. */
 static clf_status add_unread(cli_info_rows *info, const char *name, const clf_directory_account *account, const char *file)
 {
     json_t *keys;
@@ -178,7 +178,7 @@ static clf_status add_unread(cli_info_rows *info, const char *name, const clf_di
     return CLF_OK;
 }
 
-/* Adds the account of the model's files and keys: followed, harmless, or read by nothing. */
+/* Adds the account of the keys in the model's files: followed, harmless, or read by nothing. */
 static clf_status add_account(cli_info_rows *info, const clf_model *model, const char *path)
 {
     clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
@@ -273,7 +273,8 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
     return CLF_OK;
 }
 
-/* Whether the model does not fit the device: then its plan is told. Otherwise the last error is that of opening it. */
+/* Collects the plan of a model that does not fit the device and returns true. If the model should fit, returns false, and the last error is
+ * still that of opening it. */
 static bool tell_plan(const cli_session *session, const char *path, cli_info_rows *info)
 {
     clf_str reason = CLF_STR_INIT;

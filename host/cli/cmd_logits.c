@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer logits: what a language model expects after texts, as a NumPy file. */
+/* clformer logits: writes a language model's logits of the token after each text as a NumPy file. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op: one op on NumPy files, for checking a device against NumPy. Options are those of the op; a refusal is one line that begins
- * with its code (E_OPTION, E_FILE, E_FORMAT, E_DTYPE, E_SHAPE, ...) and leaves no file. */
+/* clformer op: runs one op on NumPy files, for checking a device against NumPy. Each op has options of its own. An error is one line that
+ * begins with its code (E_OPTION, E_FILE, E_FORMAT, E_DTYPE, E_SHAPE, ...), and then no file is written. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const op_row *const rows[] = {
     &op_activation_row, &op_attention_row,      &op_mha_row,        &op_positional_encoding_row,
 };
 
-/* The op's own options, then those of all ops. */
+/* Fills the table with the op's own options, then those of all ops. Returns their number. */
 static size_t make_table(const op_row *row, op_job *job, cli_option table[OP_MAX_OPTIONS])
 {
     const cli_option common[] = {
@@ -57,7 +57,7 @@ static void list_ops(void)
                    "converted to float32.");
 }
 
-/* NULL when there is none of that name. */
+/* Returns NULL for an unknown name. */
 static const op_row *find_op(const char *name)
 {
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -78,7 +78,7 @@ static clf_status print_result(const clf_tensor *tensor)
     return st;
 }
 
-/* All outputs or none. */
+/* Writes or prints the result, and commits the attention weights: both or none. */
 static clf_status write_beside(const op_job *job, clf_atomic_file *weights)
 {
     clf_atomic_file result;
@@ -86,7 +86,7 @@ static clf_status write_beside(const op_job *job, clf_atomic_file *weights)
         CLF_TRY(cli_npy_stage(job->result, job->output, &result));
         return cli_npy_fault(cli_npy_commit(&result, weights));
     }
-    CLF_TRY(cli_npy_fault(clfi_atomic_complete(weights))); /* before what is printed, which stays printed */
+    CLF_TRY(cli_npy_fault(clfi_atomic_complete(weights))); /* first, because what is printed cannot be taken back */
     CLF_TRY(print_result(job->result));
     CLF_TRY(cli_npy_fault(cli_output_flush()));
     return cli_npy_fault(cli_npy_commit(weights, NULL));
@@ -121,7 +121,7 @@ static clf_status run_op(const op_row *row, op_job *job)
         destroy_tensors(job);
         st = row->run(job);
         if (st == CLF_OK)
-            st = write_results(job); /* which reads all from the device before it writes */
+            st = write_results(job); /* reads all from the device before an output changes, so that a lost device may be retried */
     } while (clfi_context_recover(job->session.context, &st));
     return st;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer perplexity: how well a language model predicts a text. */
+/* clformer perplexity: prints how well a language model predicts a text. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { DEFAULT_WINDOW = 512, LIMIT_BYTES = 1 << 30 };
 
-/* name: of where the text was read. */
+/* name: the text's file, for messages. window: in tokens; 0: the default. */
 static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, const char *name, size_t window,
                              const clf_generate_params *params, int as_json)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer pronounce: phonemes of English words. */
+/* clformer pronounce: prints the phonemes of English words. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 typedef struct pronounce_options {
     const char *model; /* directory; NULL: built in */
     size_t beam, n_best, batch_words;
-    const char *picture, *word; /* heat maps of that word's cross-attention; NULL: none */
+    const char *picture, *word; /* file for heat maps of the word's cross-attention; NULL: none */
     int picture_format;
     int64_t layer; /* of the decoder; NOT_GIVEN: the last */
 } pronounce_options;
@@ -39,7 +39,8 @@ static clf_text trimmed(clf_text text)
     return text;
 }
 
-/* The words of a window that the model can read, in order; the others are told on standard error. Blank lines hold no word. */
+/* Copies the words of a window that the model can read, in order, and returns their number. The others are reported on standard error and
+ * counted in *refused. Blank lines are skipped. */
 static size_t keep_readable(const clf_pronouncer *pronouncer, const cli_inputs *inputs, clf_text *words, size_t *refused)
 {
     size_t count = 0;
@@ -58,7 +59,7 @@ static size_t keep_readable(const clf_pronouncer *pronouncer, const cli_inputs *
     return count;
 }
 
-/* printed: words before these. */
+/* printed: number of words in earlier windows. */
 static clf_status print_words(const clf_text *words, size_t count, const clf_pronunciations *list, const pronounce_options *options,
                               bool shows_scores, size_t printed)
 {
@@ -120,7 +121,7 @@ static void print_stats(const clf_pronouncer *pronouncer)
     fprintf(stderr, "throughput      %.1f words/s\n", seconds > 0 ? (double)stats.words / seconds : 0.0);
 }
 
-/* Which letters each phoneme of the best pronunciation was chosen by. */
+/* Draws which letters each phoneme of the word's best pronunciation attends to. */
 static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_options *options)
 {
     cli_attention_map map = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer report: result files as a page, a picture or Markdown. */
+/* clformer report: shows result files of clformer bench as a page, a picture or Markdown. */
 #include <stdio.h>
 #include <stdlib.h>
 

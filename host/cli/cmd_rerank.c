@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer rerank: texts in the order of a cross-encoder's scores for a query. */
+/* clformer rerank: prints texts in the order of a cross-encoder's scores for a query. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer search: the lines of a corpus that are nearest to each query. */
+/* clformer search: prints the lines of a corpus that are nearest to each query. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,19 +41,19 @@ typedef struct search_options {
 /* This process's part of the corpus; all of it if it is alone. */
 typedef struct corpus_part {
     cli_corpus corpus;
-    int64_t first;   /* row 0's index in the corpus, */
-    int64_t *places; /* or where this is not NULL, each row's */
+    int64_t first;   /* index of row 0 in the corpus, if places is NULL */
+    int64_t *places; /* index of each row in the corpus; NULL: first, first + 1, ... */
     size_t place_capacity;
 } corpus_part;
 
 typedef struct hits {
-    size_t count; /* of each query */
+    size_t count; /* for each query */
     float *values;
     int64_t *indices;
-    double *chance; /* of each query; NaN: not known. NULL: the values are not similarities */
+    double *chance; /* threshold of each query (cli_chance); NaN: not known. NULL: a cross-encoder made the values */
 } hits;
 
-/* A corpus of another model, tokenizer, pooling or prompt is refused; of one without a fingerprint nobody can tell. */
+/* Refuses a corpus whose fingerprint names another model, tokenizer, pooling or prompt. Warns if a corpus has no fingerprint. */
 static clf_status check_fingerprint(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
                                     const clf_npy *npy)
 {
@@ -71,7 +71,7 @@ static clf_status check_fingerprint(const cli_session *session, const cli_embedd
     return st;
 }
 
-/* This rank's rows of a corpus of embeddings [n, width] as .npy. */
+/* Reads this rank's rows of a .npy corpus of embeddings [n, width]. Rank 0 checks the fingerprint. */
 static clf_status read_rows(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
                             const cli_ranks *ranks, corpus_part *out)
 {
@@ -107,7 +107,7 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
     return st;
 }
 
-/* Texts only, for a corpus of `rows` embeddings that come from elsewhere. */
+/* Reads the texts of a corpus whose `rows` embeddings come from elsewhere. */
 static clf_status read_texts(const char *const *files, size_t count, bool skips_blank, size_t rows, cli_corpus *corpus)
 {
     cli_inputs *inputs;
@@ -127,7 +127,7 @@ done:
     return st;
 }
 
-/* A sink for windows that are not all of the corpus: the texts stay in the file until the hits of all are known. */
+/* A sink for the windows that this rank embeds. It keeps no texts: rank 0 reads all of them afterwards. */
 static clf_status collect_part(void *user, const cli_embedded *window)
 {
     corpus_part *p = user;
@@ -145,7 +145,7 @@ static bool has_embeddings(const char *corpus)
     return length >= 4 && strcmp(corpus + length - 4, ".npy") == 0;
 }
 
-/* *out_total: the rows of all ranks. Rank 0 has all texts, if there are any. */
+/* Reads or computes this rank's embeddings of the corpus. Rank 0 also gets all texts, if there are any. *out_total: rows of all ranks. */
 static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
                               cli_ranks *ranks, corpus_part *out, size_t *out_total, clf_embed_stats *stats)
 {
@@ -173,7 +173,7 @@ static clf_status read_corpus(cli_session *session, const cli_embedding *options
                        : read_texts(search->corpora, search->corpus_count, true, *out_total, &out->corpus);
 }
 
-/* The best of all ranks' parts, `from` for each query, on rank 0. */
+/* Finds the `from` best rows for each query among the parts of all ranks; rank 0 gets them. */
 static clf_status find_hits(const cli_session *session, clf_similarity similarity, const cli_ranks *ranks, const cli_collection *queries,
                             const corpus_part *corpus, size_t from, float *values, int64_t *indices)
 {
@@ -187,7 +187,7 @@ static clf_status find_hits(const cli_session *session, clf_similarity similarit
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-/* The row of a .npy corpus, else the line of its file, from 0. */
+/* The number by which a hit is printed, from 0: its row in a .npy corpus, else its line in its file. */
 static int64_t number_of(const cli_corpus *corpus, const search_options *search, int64_t index)
 {
     return has_embeddings(search->corpora[0]) ? index : (int64_t)corpus->places[index].line - 1;
@@ -201,7 +201,7 @@ static clf_status append_json(json_t *value, bool is_whole, clf_str *out)
     return st;
 }
 
-/* Hit i of all, a hit of query q, with its text's place and fields. */
+/* Appends hit i of all, which belongs to query q, with its text, the text's place and its fields. */
 static clf_status append_hit(const cli_corpus *corpus, const search_options *search, const hits *found, size_t q, size_t i, clf_str *out)
 {
     const size_t index = (size_t)found->indices[i];
@@ -248,7 +248,7 @@ done:
     return st;
 }
 
-/* The number or string under `name`, as "name=value "; nothing where there is none. */
+/* Appends the number or string under `name` as "name=value ", or nothing. */
 static clf_status append_field(const json_t *fields, const char *name, clf_str *out)
 {
     const json_t *value = json_object_get(fields, name);
@@ -257,7 +257,7 @@ static clf_status append_field(const json_t *fields, const char *name, clf_str *
     return json_is_integer(value) ? clfi_str_appendf(out, "%s=%lld ", name, (long long)json_integer_value(value)) : CLF_OK;
 }
 
-/* Text before a hit: its file and line, then the fields "id" and "path". */
+/* Appends what is printed before a hit's text: its file (if there are several) and line, then the fields "id" and "path". */
 static clf_status origin_text(const cli_corpus *corpus, const search_options *search, int64_t index, clf_str *out)
 {
     const long long number = (long long)number_of(corpus, search, index) + 1;
@@ -295,7 +295,7 @@ done:
     return st;
 }
 
-/* "its model card names en, de"; "" where the model's card does not tell. */
+/* Appends "its model card names en, de", or nothing if no card names languages. */
 static clf_status languages_text(const char *directory, clf_str *out)
 {
     json_t *languages;
@@ -307,7 +307,7 @@ static clf_status languages_text(const char *directory, clf_str *out)
     return st;
 }
 
-/* How many hits are marked, and why. */
+/* Says on standard error how many hits are marked as no better than chance, and why. */
 static clf_status tell_chance(const char *directory, const hits *found, size_t queries)
 {
     size_t marked = 0;
@@ -342,7 +342,7 @@ static clf_status print_hits(const char *directory, const cli_collection *querie
     return search->as_json ? CLF_OK : tell_chance(directory, found, queries->count);
 }
 
-/* Unless a prompt was asked for: the one that the model has for queries, or the first of those for documents. */
+/* Copies the options. If the user asked for no prompt, they get the first of these names for which the model has one. */
 static cli_embedding with_prompt(const cli_session *session, const cli_embedding *options, const char *const *names, size_t count)
 {
     cli_embedding own = *options;
@@ -360,8 +360,8 @@ static cli_embedding with_text(const cli_embedding *options, const char *prompt)
     return own;
 }
 
-/* All ranks search the same files with one model and the same options; rank 0 alone has the queries. A .npy corpus is known by its
- * fingerprint and its size. */
+/* Checks that all ranks search the same files with the same model and options; rank 0 alone has the queries. A .npy corpus is compared by
+ * its fingerprint and size. */
 static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory,
                         const search_options *search)
 {
@@ -425,12 +425,12 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
     CLF_GOTO(agree(ranks, session, &answer, directory, search));
-    if (rank == 0) { /* which alone has a standard input */
+    if (rank == 0) { /* the only rank with a standard input */
         cli_interrupts_say("no hits were printed, and no embeddings were kept");
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
     }
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
-    if (queries.count == 0) /* an empty file of them: of all ranks */
+    if (queries.count == 0) /* the file of queries is empty, as every rank knows */
         goto done;
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)
@@ -462,7 +462,7 @@ done:
     return st;
 }
 
-/* Before the queries, of which there may be none. Every rank reads the corpus, and only rank 0 has a standard input. */
+/* Checks a corpus before the queries are read. Under mpirun it must be a file: only rank 0 has a standard input. */
 static clf_status check_corpus(const char *path)
 {
     struct stat info;
@@ -480,7 +480,7 @@ static clf_status check_corpus(const char *path)
     return CLF_OK;
 }
 
-/* The files of --corpus and, where there is "--", the arguments between the model and it. *out_queries: where the queries begin. */
+/* Collects the files of --corpus and, if "--" was given, the arguments between the model and "--". *out_queries: where queries begin. */
 static clf_status take_corpora(search_options *search, char **arguments, int count, int before_dashes, int *out_queries)
 {
     const int end = before_dashes < 0 ? 1 : before_dashes;

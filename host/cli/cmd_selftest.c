@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer selftest: is this device's arithmetic right? Every op of the self-test's catalogue is verified as the benchmarks verify theirs,
- * against double precision on the host. The engine that the library chooses comes first, then each engine of the op by name. */
+/* clformer selftest: checks a device's arithmetic. Every op of the self-test's catalogue is verified against double precision on the host,
+ * as clformer bench does it. The engine that the library chooses comes first, then each engine of the op by name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 #include "runtime/device.h"
 #include "workload/workload.h"
 
-/* How many rows ended how. Untested is not passed: only an engine that is not made for the device may be left out. */
+/* Number of rows by result. An untested row fails the self-test; an inapplicable one, whose engine is not made for the device, does not. */
 typedef struct tally {
     size_t passed, failed, untested, inapplicable;
 } tally;
 
-/* A driver that answers a question otherwise than before, or not any more, hides engines that were to be tested. */
+/* Whether the driver still describes the device in the same way. If not, engines that should be tested may seem not to apply. */
 static bool same_answers(const clf_device_info *a, const clf_device_info *b)
 {
     return a->type == b->type && a->compute_units == b->compute_units && a->max_work_group_size == b->max_work_group_size &&
@@ -48,7 +48,7 @@ static clf_status open_context(const clf_device_info *device, const clf_context_
 typedef struct outcome {
     clfi_verdict verdict; /* the worst */
     size_t verified;
-    clf_status status; /* of the first workload that failed otherwise than by its verdict */
+    clf_status status; /* first error other than UNSUPPORTED, else the first; a wrong result is none */
     char reason[512];
 } outcome;
 
@@ -70,7 +70,7 @@ static void note_verdict(outcome *o, const clfi_verdict *one)
     o->verified++;
 }
 
-/* Whether the workload says that the engine can run it; any can have the default choice, "". */
+/* *out: whether the engine can run the workload; the default choice, "", always can. */
 static clf_status is_offered(const clfi_workload *workload, clf_context *context, const char *engine, bool *out)
 {
     clfi_engine_list list = {.count = 0};
@@ -83,7 +83,7 @@ static clf_status is_offered(const clfi_workload *workload, clf_context *context
     return CLF_OK;
 }
 
-/* All workloads of the op that list->items[first] is of. */
+/* Verifies all workloads that have the same op as list->items[first], as far as the engine can run them. */
 static void verify_op(const clfi_workload_list *list, size_t first, clf_context *context, const char *engine, outcome *o)
 {
     for (size_t i = first; i < list->count; i++) {
@@ -107,7 +107,8 @@ static const clf_engine *row_of(const clf_engine_table *table, const char *engin
     return table && engine[0] ? clfi_engine_find((clf_op)(table - clfi_engine_tables), engine) : NULL;
 }
 
-/* Whether some op of the table has a case for the engine: products have those that weights are for, einsum the others. */
+/* Whether any workload of the table can run on the engine. Two ops may share a table, and each covers a part of its engines: of the table
+ * of products, gemm covers those that read packed weights, and einsum the others. */
 static bool has_case(const clfi_workload_list *list, const clf_engine_table *table, clf_context *context, const char *engine)
 {
     bool offered = false;
@@ -131,8 +132,8 @@ static absence explain_absence(const clfi_workload_list *list, const clf_engine_
     return obstacle ? ABSENCE_OF_DEVICE : ABSENCE_OF_CASES;
 }
 
-/* One op on one engine ("" = the default one) at the precision that it keeps; prints its line, but for an engine that another op of the
- * same table has the cases for. IO: its line could not be written. */
+/* Verifies one op on one engine ("" = the default one) at the engine's precision, and prints the row. Nothing is printed if only another op
+ * of the same table has workloads for the engine. IO: the row could not be written. */
 static clf_status run_row(const clf_device_info *device, const char *selector, bool no_tuned, const clfi_workload_list *list, size_t first,
                           const char *engine, tally *sum)
 {
@@ -185,7 +186,7 @@ static bool is_first_of_op(const clfi_workload_list *list, size_t index)
     return true;
 }
 
-/* Whether some workload runs on the engines of the table. */
+/* Whether any workload chooses from the engines of the table. */
 static bool has_workloads(const clfi_workload_list *list, const clf_engine_table *table)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -194,13 +195,13 @@ static bool has_workloads(const clfi_workload_list *list, const clf_engine_table
     return false;
 }
 
-/* filter: NULL, or what is in the names of the ops that are asked for. */
+/* Whether to test the op. filter: a part of its name; NULL: test all ops. */
 static bool is_asked_for(const char *op, const char *filter)
 {
     return !filter || strstr(op, filter);
 }
 
-/* Engines that no workload is for are untested, whatever the device. */
+/* Reports the engines of ops without workloads as untested, whatever the device. */
 static void run_missing(const clfi_workload_list *list, const char *filter, tally *sum)
 {
     for (int op = 0; op < CLF_OP_COUNT; op++) {
@@ -213,7 +214,7 @@ static void run_missing(const clfi_workload_list *list, const char *filter, tall
     }
 }
 
-/* Whether all that applies to the device was tested and passed. */
+/* Prints the tally. Returns whether all that applies to the device was tested and passed. */
 static bool print_tally(const tally *sum)
 {
     const bool passed = sum->failed == 0 && sum->untested == 0 && sum->passed > 0;
@@ -244,7 +245,7 @@ static clf_status check_filter(const clfi_workload_list *list, const char *filte
     return st;
 }
 
-/* *passed is taken back where something failed or was not tested. */
+/* Tests all ops on one device. *passed becomes false if something failed or was not tested. */
 static clf_status run_device(const clf_device_info *device, bool no_tuned, const char *filter, const clfi_workload_list *list, bool *passed)
 {
     char selector[32];

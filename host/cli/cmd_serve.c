@@ -9,14 +9,15 @@
 #include "jobs/session.h"
 #include "serve/server.h"
 
-/* The sessions of all devices that --device names; only contexts differ. */
+/* A session for each device that --device names. They differ only in device and context. */
 typedef struct device_sessions {
     cli_session *at; /* [count] */
     srv_device *devices;
     size_t count;
 } device_sessions;
 
-/* A device that fails is reported and left out, unless no other is left. is_listed: members name the devices; else the session does. */
+/* Opens a context on each device. A device that fails is reported and left out. If none is left, the last failure is returned instead.
+ * is_listed: members name the devices; false: the session does. */
 static clf_status open_each(const cli_session *session, cli_pool_members *members, bool is_listed, device_sessions *out)
 {
     clf_status st = CLF_OK;
@@ -35,7 +36,7 @@ static clf_status open_each(const cli_session *session, cli_pool_members *member
     return out->count > 0 ? CLF_OK : st;
 }
 
-/* members: the caller's; filled if several devices are asked for. Names of devices are borrowed from it. */
+/* Opens the devices of --device. If several are asked for, `members` gets their names, which *out borrows. */
 static clf_status open_devices(const cli_session *session, cli_pool_members *members, device_sessions *out)
 {
     const char *several = cli_devices_asked(session->device);

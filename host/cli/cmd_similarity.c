@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer similarity: similarity of every pair of texts, as the model compares its embeddings. */
+/* clformer similarity: prints the similarity of every pair of texts, by the measure that the model's files name. */
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static json_t *matrix_json(const float *scores, size_t n)
     return rows;
 }
 
-/* A row of numbers, and the text that they belong to. */
+/* Prints a row of scores for each text, with the text behind it. */
 static void print_rows(const float *scores, const cli_collection *all)
 {
     const size_t n = all->count;

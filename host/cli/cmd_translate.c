@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer translate: texts that an encoder-decoder makes of others: translations, summaries, answers. */
+/* clformer translate: generates a text from each text with an encoder-decoder: translations, summaries, answers. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/generated_texts.h"

@@ -15,9 +15,9 @@
 
 static const double DEFAULT_MINUTES = 10, DEFAULT_LIMIT_SECONDS = 60, MOST_MINUTES = 1e5, NOISY = 1.1;
 
-static volatile sig_atomic_t stop; /* the signal that interrupted */
+static volatile sig_atomic_t stop; /* number of the signal that interrupted the run; 0: none */
 
-/* Geometric mean over the products that a candidate applies to. */
+/* Geometric mean of the ratios of the products that a candidate applies to; NaN: it applies to none. *out_count: number of these. */
 static double mean_ratio(const clfi_tune_candidate *candidate, size_t products, size_t *out_count)
 {
     double sum = 0;
@@ -98,7 +98,7 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
     return CLF_OK;
 }
 
-/* The file's choices for other products and precisions beside the new ones; what of the file cannot be read is in use nowhere. */
+/* Adds the file's choices for other products and precisions to the new ones. A broken entry is dropped, since contexts ignore it too. */
 static clf_status keep_others(const char *path, clfi_tune_report *report, size_t *out_dropped)
 {
     clf_tuning old;
@@ -139,7 +139,7 @@ static clf_status store(const char *path, const char *model_dir, clfi_tune_repor
     return CLF_OK;
 }
 
-/* A broken file would be found only after the work. */
+/* Checks before the work that the file of choices can be read. */
 static clf_status check_file(const char *path)
 {
     const clf_device_info nobody = {.name = "", .platform_name = "", .driver_version = ""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer verify: does this model, on this device, still make the vectors of a file of embeddings? */
+/* clformer verify: checks whether this model, on this device, still makes the vectors of a file of embeddings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "jobs/fingerprint.h"
 #include "console/progress.h"
 
-/* Rounding and reduced precision stay above, another model, pooling or tokenizer far below. */
+/* Cosines stay above it in spite of rounding and reduced precision, and are far below it for another model, pooling or tokenizer. */
 static const double least_cosine = 0.999;
 
 static double cosine(const float *a, const float *b, size_t width)
@@ -59,10 +59,10 @@ static clf_status verify(cli_session *session, const char *path, const char *dir
     CLF_GOTO(cli_session_open_model(session, directory));
     st = cli_fingerprint_take(session, &options, directory, &now);
     if (st == CLF_OK)
-        st = cli_fingerprint_quantized(&now, of_file.field[CLI_FIELD_QUANTIZED], NULL); /* canaries are not */
+        st = cli_fingerprint_quantized(&now, of_file.field[CLI_FIELD_QUANTIZED], NULL); /* canaries never are */
     if (st == CLF_OK)
         st = cli_fingerprint_canaries(session, &options, &now);
-    if (st == CLF_INVALID_ARGUMENT) /* the file's options, nobody's arguments */
+    if (st == CLF_INVALID_ARGUMENT) /* the options are the file's, not the user's */
         CLF_GOTO(clfi_fail_prefix(CLF_FORMAT, "%s was not made by this model", path));
     if (st == CLF_OK)
         st = compare(path, &of_file, &now);

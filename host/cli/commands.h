@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every command's entry point; the table is in main.c. */
+/* Entry point of each command, for the table in main.c. Returns the exit status. */
 #ifndef CLFI_CLI_COMMANDS_H
 #define CLFI_CLI_COMMANDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts as they come: prompts read in windows, pieces printed in the prompts' order. */
+/* Generates texts for clformer generate and translate: reads prompts in windows and prints the texts in the prompts' order as they come. */
 #include "cli/generated_texts.h"
 
 #include <jansson.h>
@@ -28,15 +28,15 @@ typedef struct answer {
 
 typedef struct job {
     const cli_generating *what;
-    bool on_terminal;        /* standard output is one: it may be the one of the progress line */
-    answer *answers;         /* of the window */
-    size_t count, printed;   /* answers printed so far, in order */
-    size_t finished, tokens; /* of the window's texts, printed or not */
+    bool on_terminal;        /* standard output is a terminal, perhaps that of the progress line */
+    answer *answers;         /* [count], of the window's prompts */
+    size_t count, printed;   /* printed: whole answers so far, in order */
+    size_t finished, tokens; /* texts and tokens of the window, printed or not */
     size_t before;           /* texts of earlier windows, which are all printed */
-    size_t refused;          /* prompts of the window */
+    size_t refused;          /* number of refused prompts of the window */
     const cli_inputs *inputs;
-    clf_status st;
-    cli_progress *progress; /* in tokens, of all windows */
+    clf_status st;          /* first failure of on_token */
+    cli_progress *progress; /* in tokens, over all windows */
 } job;
 
 static const char *const finishes[] = {"interrupted", "stop", "length", "stop", "refused"};
@@ -53,7 +53,8 @@ static clf_status print_json(const answer *a)
     return cli_json_print(line, true, JSON_COMPACT, "texts");
 }
 
-/* begun: not to their ends. Of one text alone everybody sees how far it is. */
+/* Sets what an interruption reports as printed, for prompts of a file: a single text shows by itself how far it is. begun: number of texts
+ * that are printed in part. */
 static void say_printed(const cli_generating *what, size_t texts, size_t begun)
 {
     const char *were = clfi_plural(texts, "text was", "texts were");
@@ -63,7 +64,7 @@ static void say_printed(const cli_generating *what, size_t texts, size_t begun)
         cli_interrupts_say("%zu %s printed", texts, were);
 }
 
-/* Everything that may be printed by now: the first unfinished text as far as it is, finished ones behind it whole. */
+/* Prints what the order allows by now: finished texts whole, then, except as JSON, the beginning of the first unfinished one. */
 static clf_status print_ready(job *j)
 {
     while (j->printed < j->count) {
@@ -93,7 +94,8 @@ static clf_status print_ready(job *j)
     return CLF_OK;
 }
 
-/* Prints the interrupted texts where lines are printed whole; texts begin in the prompts' order. */
+/* Prints what is left of an interrupted window as JSON, unfinished texts too. It stops at the first text without a token: texts begin in
+ * the prompts' order. */
 static clf_status print_interrupted(job *j)
 {
     size_t whole = j->before + j->printed, begun = 0;
@@ -135,7 +137,7 @@ static clf_status note(job *j, const clf_generated *step)
     a->finish = step->finish;
     j->finished += step->finish != CLF_FINISH_NONE;
     CLF_TRY(print_ready(j));
-    /* The finished texts tell how many tokens the window will have; before the first nobody knows. */
+    /* The total is estimated from the mean length of finished texts; 0: none is finished. */
     cli_progress_update(j->progress, j->tokens, j->finished ? j->tokens * j->count / j->finished : 0);
     return CLF_OK;
 }
@@ -143,13 +145,13 @@ static clf_status note(job *j, const clf_generated *step)
 static int on_token(void *user, const clf_generated *step)
 {
     job *j = user;
-    if (j->what->as_json) /* what a line will say is not lost from now on */
+    if (j->what->as_json) /* an interruption waits until the tokens so far are printed */
         cli_interrupts_hold(true);
     if (j->st == CLF_OK)
         j->st = note(j, step);
     if (j->st == CLF_OK && cli_interrupts_is_waiting()) {
         j->st = print_interrupted(j);
-        cli_interrupts_hold(false); /* which ends the program */
+        cli_interrupts_hold(false); /* ends the program */
     }
     return j->st != CLF_OK;
 }

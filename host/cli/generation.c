@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and checks the options that the commands over language models share. */
+/* Checks the options that commands with language models share, and turns them into parameters. */
 #include "cli/generation.h"
 
 #include <stdio.h>

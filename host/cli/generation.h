@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options that the commands over language models share. */
+/* Options that commands with language models share. */
 #ifndef CLFI_CLI_GENERATION_H
 #define CLFI_CLI_GENERATION_H
 
@@ -7,6 +7,7 @@
 #include "clformer/generate.h"
 #include "clformer/model.h"
 
+/* Values of the options below, and of --batch and --beams, which commands have in their own tables. */
 typedef struct cli_generation {
     size_t max_tokens, top_k, batch, beams;
     double temperature, top_p, min_p, repeat_penalty;
@@ -28,7 +29,7 @@ typedef struct cli_generation {
             &(g).no_special_tokens                                                                                          \
     }
 
-/* How it goes on. */
+/* Options for choosing the next tokens and for the end of a text. */
 #define CLI_SAMPLING_OPTIONS(g)                                                                                                      \
     {"max-tokens", 'n', "N", "stop after N new tokens (default: 128; chat: 512)", CLI_SIZE, &(g).max_tokens},                        \
         {"temperature", 't', "T", "0 (default): always the most probable token; higher: more random", CLI_NUMBER, &(g).temperature}, \
@@ -48,11 +49,12 @@ typedef struct cli_generation {
         "stop", 0, "TEXT", "end before this text; may be repeated", CLI_LIST, &(g).stops                                             \
     }
 
-/* The options as parameters; `stops` holds the stop texts as long as they are used. */
+/* Checks the options and turns them into parameters. *out borrows `stops`, which must live as long. INVALID_ARGUMENT names the option that
+ * is out of range or excludes others. */
 clf_status cli_generation_params(const cli_generation *options, clf_text stops[CLI_LIST_MAX], clf_generate_params *out);
 
-/* Tells on standard error that so many texts were longer than the model was made for; of none, and of a model that refuses longer ones,
- * nothing. */
+/* Says on standard error that `count` texts were longer than the model was trained for. Says nothing if count is 0 or if the model refuses
+ * such texts. */
 void cli_generation_tell_long(const clf_model *model, size_t count);
 
 #endif

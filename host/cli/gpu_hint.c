@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out why a GPU of the machine is not an OpenCL device, and says what to install. */
+/* Finds out why a GPU of the machine is not an OpenCL device, and what to install, for clformer devices. */
 #include "cli/gpu_hint.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@ enum { PATH_BYTES = 512, INTEL = 0x8086, DISPLAY_CLASS = 0x03 };
 typedef struct gpu_vendor {
     unsigned id; /* PCI */
     const char *name;
-    const char *package;     /* Debian's, of the vendor's own driver; NULL: has none in Debian */
+    const char *package;     /* Debian's package of the vendor's own driver; NULL: none */
     const char *icd[2];      /* beginnings of the names of its .icd files */
     const char *mesa_driver; /* as RUSTICL_ENABLE calls it */
 } gpu_vendor;
@@ -32,7 +32,7 @@ static const gpu_vendor vendors[] = {
 typedef struct intel_generation {
     unsigned mask, id;
     const char *name;
-    int kernel; /* Linux that takes it by itself, 100 major + minor; 0: every one */
+    int kernel; /* first Linux with a driver that needs no option, 100 major + minor; 0: every one */
 } intel_generation;
 
 /* Generations 8, 9 and 11 left intel-opencl-icd after 24.35 (github.com/intel/compute-runtime, LEGACY_PLATFORMS.md); their driver goes on
@@ -67,7 +67,7 @@ cli_gpu_places cli_gpu_places_here(void)
                             uname(&system) == 0 ? system.release : NULL};
 }
 
-/* A number of the kernel's about a device, in hexadecimal; 0: there is none. */
+/* Reads the hexadecimal number of a device from a file of the kernel; 0: there is none. */
 static unsigned device_number(const char *folder, const char *device, const char *name)
 {
     char path[PATH_BYTES];
@@ -113,7 +113,7 @@ static bool holds_driver(const char *folder, const char *beginning)
     return found;
 }
 
-/* Libraries and .icd files, a colon between them. */
+/* Whether a list of libraries and .icd files, separated by colons, names a driver. */
 static bool names_driver(const char *list, const char *beginning)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ":"), at += *at == ':') {
@@ -133,7 +133,7 @@ static bool has_driver(const cli_gpu_places *places, const char *beginning)
                          (strcmp(beginning, "rusticl") == 0 && names_driver(places->filenames, "RusticlOpenCL")));
 }
 
-/* RUSTICL_ENABLE is a list with commas; a driver may have numbers of devices behind a colon. */
+/* Whether RUSTICL_ENABLE names the driver. It is a list with commas; a driver may have numbers of devices behind a colon. */
 static bool is_enabled(const char *list, const char *driver)
 {
     const size_t length = strlen(driver);
@@ -143,7 +143,7 @@ static bool is_enabled(const char *list, const char *driver)
     return false;
 }
 
-/* Which driver is missing, or which variable it waits for. */
+/* Hints at the driver that is missing, or at the variable that enables it. */
 static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
     if (has_driver(places, vendor->icd[0]) || has_driver(places, vendor->icd[1]))
@@ -169,7 +169,7 @@ static bool is_open(const char *dri, const char *node)
     return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
 }
 
-/* An older GPU whose driver is there and shows nothing. */
+/* Hints at the package for an older GPU, if only the driver of newer ones is installed. */
 static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
     const intel_generation *generation = vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
@@ -182,7 +182,7 @@ static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor
                             node, generation->name);
 }
 
-/* A new GPU that the running kernel has no driver for. */
+/* Hints at a newer kernel for a GPU for which the running one has no driver. */
 static clf_status hint_kernel(const cli_gpu_places *places, const char *device, clf_str *hints)
 {
     char path[PATH_BYTES];
@@ -199,7 +199,7 @@ static clf_status hint_kernel(const cli_gpu_places *places, const char *device, 
                             device, generation->name, generation->kernel / 100, generation->kernel % 100, places->release);
 }
 
-/* Hints at a missing node: a container was not given it. */
+/* Hints at a missing node, as in a container that was not given it. */
 static clf_status hint_node(const char *dri, const char *node, clf_str *hints)
 {
     char path[PATH_BYTES];
@@ -209,7 +209,7 @@ static clf_status hint_node(const char *dri, const char *node, clf_str *hints)
     return clfi_str_appendf(hints, "%s is missing: the kernel knows the GPU, but this system or container was not given its node\n", path);
 }
 
-/* The node's group is what lets users in: render on Debian, video on older systems. */
+/* Hints at the group that may open the node if this user may not: render on Debian, video on older systems. */
 static clf_status hint_group(const char *dri, const char *node, clf_str *hints)
 {
     char path[PATH_BYTES];
@@ -231,8 +231,8 @@ static int is_render_node(const struct dirent *entry)
     return begins(entry->d_name, "renderD");
 }
 
-/* Hints for each render node: of the kernel's list what its driver lacks, of /dev/dri whom it lets in. *found: whether any GPU is of a
- * vendor in the table. */
+/* Hints for each render node. is_drm: at missing drivers and nodes, for the nodes that the kernel lists; else at groups, for the nodes in
+ * /dev/dri. *found becomes true if any GPU is of a vendor in the table. */
 static clf_status each_node(const cli_gpu_places *places, bool is_drm, bool *found, clf_str *hints)
 {
     struct dirent **nodes;

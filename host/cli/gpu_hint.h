@@ -8,22 +8,24 @@
 
 #include "base/str.h"
 
-/* Places in which the kernel and OpenCL's loader list devices; tests use others. */
+/* Places where the kernel and OpenCL's loader list devices and drivers; tests use others. */
 typedef struct cli_gpu_places {
     const char *drm;            /* /sys/class/drm: renderD*, with device/vendor below */
     const char *dri;            /* /dev/dri: the nodes of the same names */
     const char *vendors;        /* /etc/OpenCL/vendors: .icd files of installed drivers */
-    const char *given;          /* OCL_ICD_VENDORS, a folder or file that stands in place of that one, and OCL_ICD_FILENAMES; or NULL */
-    const char *filenames;
-    const char *rusticl_enable; /* RUSTICL_ENABLE or NULL */
+    const char *given;          /* OCL_ICD_VENDORS, a folder or file that replaces that folder; NULL: not set */
+    const char *filenames;      /* OCL_ICD_FILENAMES; NULL: not set */
+    const char *rusticl_enable; /* RUSTICL_ENABLE; NULL: not set */
     const char *pci;            /* /sys/bus/pci/devices: also GPUs that the kernel has no driver for; NULL: not looked at */
     const char *release;        /* of the running kernel, "6.1.0-28-amd64"; NULL: not known */
 } cli_gpu_places;
 
+/* The places of this machine; their strings are static or the environment's. */
 cli_gpu_places cli_gpu_places_here(void);
 
-/* A line for each GPU that the kernel knows and for each step that is missing, in the order in which the user takes them. has_idle_rusticl:
- * Mesa's platform is there and shows no device. For callers that found no usable GPU. */
+/* Appends a line for each GPU and each step that is missing, in the order in which the user takes the steps. For callers that found no
+ * usable GPU. has_idle_rusticl: Mesa's platform is there and shows no device. Without a known GPU, and if RUSTICL_ENABLE is not
+ * set, a line then names that variable. */
 clf_status cli_gpu_hints(const cli_gpu_places *places, bool has_idle_rusticl, clf_str *hints);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws heat maps as PNG or SVG. */
+/* Draws heat maps of attention weights as PNG or SVG, with cairo. */
 
 #include <cairo-svg.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "cli/heatmap_layout.h"
 
-/* 1, 2 or 5 times a power of ten, for 2 to 6 steps up to `largest`. */
+/* Distance of ticks: 1, 2 or 5 times a power of ten, so that 2 to 6 steps lead up to `largest`. */
 static double tick_step(double largest)
 {
     const double power = pow(10, floor(log10(largest)));
@@ -42,7 +42,7 @@ static float round_top(double largest)
     return (float)(step * ceil(largest / step - 1e-4));
 }
 
-/* From -1 to 1. */
+/* Position of a value on the colour scale, from -1 to 1. */
 static double share_of(float value, float top, cli_heatmap_scale scale)
 {
     const double share = (double)value / (double)top;
@@ -173,7 +173,7 @@ static void draw_bar_tick(cli_pen *pen, const cli_heatmap_layout *l, const bar *
     draw_tick(pen, l, b->y + b->height * (1 - bar_offset(b, share)), text);
 }
 
-/* Round values where colours are proportional to them; five even steps of colour where they are not, or differ from matrix to matrix. */
+/* Draws ticks at round values if one scale proportional to values serves all matrices, else at five even steps of colour. */
 static void draw_ticks(cli_pen *pen, const cli_heatmap_layout *l, cli_heatmap_scale scale, double top, const bar *b)
 {
     enum { COLOUR_STEPS = 5 };
@@ -284,7 +284,7 @@ static cairo_status_t keep_bytes(void *closure, const unsigned char *data, unsig
     return clfi_str_append(closure, data, size) == CLF_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
-/* Letters have the same widths whatever the surface. */
+/* Turns hinting off, so that letters have the same widths on each surface. */
 static cairo_t *open_canvas(cairo_surface_t *surface)
 {
     cairo_t *cr = cairo_create(surface);
@@ -297,7 +297,7 @@ static cairo_t *open_canvas(cairo_surface_t *surface)
     return cr;
 }
 
-/* `svg` as in cli_pen; it gets no text here. */
+/* Arranges the picture on a surface that is thrown away. `svg` as in cli_pen; it gets no text here. */
 static clf_status measure(const cli_heatmap *map, clfi_markup *svg, cli_heatmap_layout *l)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
@@ -337,8 +337,8 @@ static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, cl
     return st;
 }
 
-/* Puts the texts into the SVG that cairo wrote, above everything else: cairo itself would write outlines of letters, in which nobody finds
- * a word. */
+/* Puts the texts into the SVG that cairo wrote, above everything else. Cairo itself would write outlines of letters, which cannot be
+ * searched. */
 static clf_status add_texts(clf_str *picture, clfi_markup *svg)
 {
     static const char end[] = "</svg>";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures of matrices: a grid of heat maps with titles, row and column labels, and one colour bar for all, after the heat maps of Dive
- * into Deep Learning (11.1). PNG and SVG by cairo. */
+/* Draws matrices of attention weights as PNG or SVG. A picture is a grid of heat maps with titles, labels and one colour bar for all, after
+ * the heat maps of Dive into Deep Learning (11.1). */
 #ifndef CLFI_CLI_HEATMAP_H
 #define CLFI_CLI_HEATMAP_H
 
@@ -12,9 +12,9 @@
 
 /* How values become colours. */
 typedef enum cli_heatmap_scale {
-    CLI_SCALE_SQRT,  /* the square root of their share of one maximum for all: small ones are seen beside large ones */
-    CLI_SCALE_HEAD,  /* each matrix by its own maximum (of magnitudes), which stands in its name */
-    CLI_SCALE_SHARED /* one maximum for all */
+    CLI_SCALE_SQRT,  /* square root of the share of one maximum for all: small values are seen beside large ones */
+    CLI_SCALE_HEAD,  /* share of the matrix's own largest magnitude, which stands behind its name */
+    CLI_SCALE_SHARED /* share of one maximum for all */
 } cli_heatmap_scale;
 
 typedef enum cli_heatmap_format { CLI_HEATMAP_PNG, CLI_HEATMAP_SVG } cli_heatmap_format;
@@ -31,18 +31,18 @@ typedef struct cli_heatmap {
     size_t rows, columns;
     const char *const *row_labels;    /* [rows], UTF-8 */
     const char *const *column_labels; /* [columns] */
-    const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at the first round number above
-                                       * the largest magnitude, CLI_SCALE_HEAD: at the largest. Negative values run to blue on the same
-                                       * scale, and the colour bar has both sides where there are any */
+    const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at a round number that no
+                                       * magnitude exceeds (CLI_SCALE_HEAD: at the largest magnitude). Negative values run to blue on the
+                                       * same scale, and the colour bar has both sides where there are any */
 } cli_heatmap;
 
-/* As cli_format_choose, for a picture. */
+/* Chooses the format of a picture, as cli_format_choose does. */
 clf_status cli_heatmap_choose_format(const char *path, int *format);
 
 /* Draws for `path`, a file, pipe, device or "-". *out has all bytes and waits for clfi_atomic_commit; until then an old file stays. Labels
- * too long for their place are shortened, those too close together left out. A PNG shows characters that no font has by their number
- * (U+4F60), and standard error names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to draw.
- * UNSUPPORTED: too large for a picture. */
+ * that are too long are shortened; if labels are too close together, some are left out. A PNG shows characters that no font has by their
+ * number (U+4F60), and standard error names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to
+ * draw. UNSUPPORTED: too large for a picture. NOT_FOUND, IO: `path` cannot be written. */
 clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, const char *path, clf_atomic_file *out);
 
 #endif

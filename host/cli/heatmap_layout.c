@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Places the parts of a heat map picture. */
+/* Computes sizes and positions of the parts of a heat map picture. */
 #include "cli/heatmap_layout.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static double element_side(const cli_heatmap *map)
     return longest >= 360 ? 2 : floor(720.0 / (double)longest);
 }
 
-/* As square as it goes, then with the fewest empty places. */
+/* Chooses among the squarest grid and those with one or two columns more: first by the fewest empty places, then the squarest. */
 static void choose_grid(size_t count, cli_heatmap_layout *l)
 {
     const size_t least = (size_t)ceil(sqrt((double)count));
@@ -45,7 +45,7 @@ static clf_status widest(cli_pen *pen, const char *const *labels, size_t count, 
     return st;
 }
 
-/* The names of panels, with their maximum where that is shown. */
+/* *out: width of the widest panel name, with the maximum where that is shown. */
 static clf_status measure_names(cli_pen *pen, const cli_heatmap *map, double *out)
 {
     *out = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of pictures: fonts by character, widths, elements of an SVG. */
+/* Draws the text of pictures: chooses a font for each character, measures, and writes text elements for an SVG. */
 #include "cli/heatmap_text.h"
 
 #include <cairo-ft.h>
@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-enum { MOST_CHARACTERS = 400, NO_FACE = -1 }; /* more do not fit any picture, and need not be measured */
+enum { MOST_CHARACTERS = 400, NO_FACE = -1 }; /* more characters do not fit into any picture */
 
 cli_pen cli_pen_open(cairo_t *cr, clfi_markup *svg)
 {
@@ -39,8 +39,8 @@ void cli_pen_set_size(cli_pen *pen, double size)
     use_face(pen, 0);
 }
 
-/* Whether the face draws this character as itself; glyph 0 stands for all that it lacks, and cairo's own strokes, where the machine has no
- * font, know ASCII only. */
+/* Whether the face has this character. Glyph 0 stands for all that a face lacks. On a machine without fonts cairo draws strokes of its own,
+ * for ASCII only. */
 static bool has_glyph(cli_pen *pen, int face, uint32_t code, const char *bytes, size_t size)
 {
     cairo_glyph_t *glyphs = NULL;
@@ -54,7 +54,7 @@ static bool has_glyph(cli_pen *pen, int face, uint32_t code, const char *bytes, 
     return found;
 }
 
-/* The machine's best font with this character, if it has any: that which fontconfig names may lack it all the same. */
+/* The font that fontconfig names for this character. It may lack the character all the same. NULL: none. */
 static cairo_font_face_t *ask_fontconfig(uint32_t code)
 {
     cairo_font_face_t *face = NULL;
@@ -77,7 +77,7 @@ static cairo_font_face_t *ask_fontconfig(uint32_t code)
     return face;
 }
 
-/* Index of the face that draws the character, NO_FACE where none does. */
+/* Index of the face that draws the character; NO_FACE: none does. */
 static int find_face(cli_pen *pen, uint32_t code, const char *bytes, size_t size)
 {
     if (code >= 0x20 && code < 0x7f)
@@ -98,7 +98,7 @@ static int find_face(cli_pen *pen, uint32_t code, const char *bytes, size_t size
             if (cairo_font_face_status(face) == CAIRO_STATUS_SUCCESS && has_glyph(pen, index, code, bytes, size))
                 return index;
             pen->face_count--;
-            use_face(pen, 0); /* cr lets go of it */
+            use_face(pen, 0); /* cr releases the face */
             cairo_font_face_destroy(face);
         }
     }
@@ -106,7 +106,7 @@ static int find_face(cli_pen *pen, uint32_t code, const char *bytes, size_t size
     return NO_FACE;
 }
 
-/* Which package has what Debian's usual fonts lack. */
+/* Debian's package of a font with a character that its usual fonts lack. */
 static const char *package_of(uint32_t code)
 {
     static const struct {
@@ -156,7 +156,7 @@ void cli_pen_tell_lacking(const cli_pen *pen)
         tell_package(pen, packages[i]);
 }
 
-/* Variation selectors, which say how the character before them looks. */
+/* Whether it is a variation selector, which only says how the character before it looks. */
 static bool is_silent(uint32_t code)
 {
     return code >= 0xfe00 && code <= 0xfe0f;
@@ -183,7 +183,8 @@ static clf_status replace_missing(cli_pen *pen, const char *text, clf_str *out)
     return CLF_OK;
 }
 
-/* A run of characters of one face, which end at `end`; where no face has them, which only an SVG's texts contain, one. */
+/* Returns the end of the longest run of characters with the same face. A run without a face, as only texts of an SVG have, is one character
+ * long. */
 static const char *next_run(cli_pen *pen, const char *text, int *face)
 {
     const char *at = text;
@@ -202,7 +203,7 @@ static const char *next_run(cli_pen *pen, const char *text, int *face)
     return at;
 }
 
-/* Without a font a character is taken for square, or half as wide where terminals show it so. */
+/* Guesses the width of a character without a font: half the font size for each column that it takes in a terminal. */
 static double guess_width(const cli_pen *pen, const char *bytes, size_t size)
 {
     uint32_t code;
@@ -210,7 +211,7 @@ static double guess_width(const cli_pen *pen, const char *bytes, size_t size)
     return pen->size * 0.5 * utf8proc_charwidth((utf8proc_int32_t)code);
 }
 
-/* A copy of text[0..size) that ends in NUL, as cairo wants it; a longer one is no text of a picture. */
+/* Space for a copy of a run that ends in NUL, as cairo wants it. A longer run is cut. */
 typedef struct run_text {
     char bytes[MOST_CHARACTERS * 8 + 1];
 } run_text;
@@ -266,7 +267,7 @@ clf_status cli_text_fit(cli_pen *pen, const char *text, double limit, clf_str *o
     return clfi_str_append_text(out, ellipsis);
 }
 
-/* Distance of the baseline below the middle. */
+/* Distance of the baseline below the middle of the letters. */
 static double baseline(cli_pen *pen)
 {
     cairo_font_extents_t font;
@@ -300,7 +301,7 @@ void cli_text_draw(cli_pen *pen, const char *text, double x, double y, cli_align
     cairo_save(pen->cr);
     cairo_translate(pen->cr, x, y);
     if (turned)
-        cairo_rotate(pen->cr, -1.5707963267948966); /* a quarter */
+        cairo_rotate(pen->cr, -1.5707963267948966); /* a quarter turn */
     cairo_move_to(pen->cr, align == CLI_ALIGN_LEFT ? 0 : align == CLI_ALIGN_RIGHT ? -width : -width / 2, baseline(pen));
     for (const char *end; *text; text = end) {
         end = next_run(pen, text, &face);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of info about files and language models: types, memory plan, metadata, how texts end. */
+/* Collects the rows of clformer info about a model's files, its memory plan and language models. */
 #include "cli/info_language.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "model/model_checkpoint.h"
 #include "op/gemm.h"
 
-/* {"F16": 38}. */
+/* Adds the number of tensors of each type: {"F16": 38}. */
 static void add_types(cli_info_rows *info, const clf_checkpoint *checkpoint)
 {
     clf_checkpoint_tensor tensor;
@@ -69,7 +69,7 @@ clf_status cli_info_adapter(cli_info_rows *info, const char *path)
     return CLF_OK;
 }
 
-/* Engine of the device's products for each quantised type: {"q4_1": "bundles"}; "float32": no engine takes the type as stored. */
+/* Sets the engine that multiplies the tensor's quantised type: {"q4_1": "bundles"}; "float32": no engine takes the type as stored. */
 static void add_quantised(cli_info_rows *info, const clf_context *context, const clf_checkpoint_tensor *tensor, json_t *list)
 {
     clf_engine_choice choice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clformer program: the table of commands. */
+/* The clformer program: runs the command that the command line names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -266,7 +266,7 @@ static int fail_unknown(const char *name)
                             : clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; see clformer --help", name));
 }
 
-/* Flushes before the drivers' own ends, which flush as well and keep no reason. */
+/* Flushes standard output itself: drivers that flush it as the program ends would lose the reason of a failure. */
 static int run(const cli_command *command, int argc, char **argv)
 {
     const int status = command->run(command, argc, argv);
@@ -275,12 +275,12 @@ static int run(const cli_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGCHLD, SIG_DFL); /* a caller that ignores it passes that on, and how a child ended could not be asked */
+    signal(SIGCHLD, SIG_DFL); /* a caller that ignores the signal passes that on; waiting for a child would then fail */
     open_standard_streams();
     cli_platforms_arguments(argc, argv);
     cli_output_prepare();
     atexit(cli_output_check);
-    setenv("CLF_LOG", "error", 0); /* a tuned.json that cannot be read, a batch computed again */
+    setenv("CLF_LOG", "error", 0); /* shows such errors as a tuned.json that cannot be read or a batch that is computed again */
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the weights of multi-head attention from a safetensors file. */
+/* Reads the weights of multi-head attention from a safetensors file, for clformer op mha. */
 #include "cli/mha_params.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { QUERY, KEY, VALUE, OUTPUT, PART_COUNT, STEM_COUNT = 9 };
 
 static const char *const part_names[PART_COUNT] = {"query", "key", "value", "output"};
 
-/* Names of the four linear layers: labml, the note's and d2l's W_, CSDN's w_ and fc, Hugging Face's two, short ones. */
+/* Names of the four linear layers in labml, Dive into Deep Learning, Hugging Face and tutorials; the first that a file has counts. */
 static const char *const stems[PART_COUNT][STEM_COUNT] = {
     {"query.linear", "W_Q", "W_q", "w_q", "wq", "Wq", "q_proj", "query", "q"},
     {"key.linear", "W_K", "W_k", "w_k", "wk", "Wk", "k_proj", "key", "k"},
@@ -40,7 +40,7 @@ static const clf_file_tensor *find(const mha_file *f, const char *name, const ch
     return clfi_safetensors_find(f->file, full);
 }
 
-/* The tensor's values; split `parts` ways along its first axis. */
+/* Loads a tensor's values into `parts` tensors, split along its first axis; *out[i] receives part i. */
 static clf_status load(mha_file *f, const clf_file_tensor *tensor, int parts, const clf_tensor **out[])
 {
     int64_t dim[CLFI_SAFETENSORS_MAX_RANK] = {0};
@@ -68,7 +68,7 @@ static clf_status load(mha_file *f, const clf_file_tensor *tensor, int parts, co
     return st;
 }
 
-/* Weight and bias of one part under the first stem that the file has. *out_weight stays NULL when it has none. */
+/* Weight and bias of one part under the first stem that the file has. *out_weight stays NULL if it has none. */
 static clf_status load_part(mha_file *f, int part, const clf_tensor **out_weight, const clf_tensor **out_bias)
 {
     for (int i = 0; i < STEM_COUNT && !*out_weight; i++) {
@@ -85,7 +85,7 @@ static clf_status load_part(mha_file *f, int part, const clf_tensor **out_weight
     return CLF_OK;
 }
 
-/* torch.nn.MultiheadAttention: one input projection for all three, or three weights where the widths differ; one bias. */
+/* Loads the input projections of torch.nn.MultiheadAttention: one weight for all three, or three if the widths differ; one bias. */
 static clf_status load_torch_input(mha_file *f, clf_multi_head_attention_weights *w)
 {
     const clf_tensor **weights[3] = {&w->w_q, &w->w_k, &w->w_v}, **biases[3] = {&w->b_q, &w->b_k, &w->b_v};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The few forms of YAML in which cards name languages: a scalar, a list in brackets, a list of lines. */
+/* Reads the few forms of YAML in which model cards name languages: a scalar, a list in brackets, a list of lines. */
 #include "cli/model_card.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 enum { CARD_BYTES = 4 << 20, MOST_NAME = 24 };
 
-/* Appends the names of text[0..size): "en", "[en, 'de']". Other text than names of languages is passed over. */
+/* Appends the names in text[0..size): "en", "[en, 'de']". Words that are too long or begin with no letter are skipped. false: no memory. */
 static bool add_names(json_t *names, const char *text, size_t size)
 {
     static const char separators[] = " \t\r[],\"'-";
@@ -26,7 +26,7 @@ static bool add_names(json_t *names, const char *text, size_t size)
     return is_whole;
 }
 
-/* The value of `language` in the front matter, which stands between two lines "---". */
+/* Appends the names under `language` in the front matter, which stands between two lines "---". false: no memory. */
 static bool read_front_matter(const char *text, json_t *names)
 {
     static const char key[] = "language:";

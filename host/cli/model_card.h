@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the card of a model: the front matter of README.md, as the hub reads it. */
+/* Reads languages from a model's card, the front matter of its README.md, for clformer info and clformer search. */
 #ifndef CLFI_CLI_MODEL_CARD_H
 #define CLFI_CLI_MODEL_CARD_H
 
@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-/* The languages that the card names under `language`, in its order, as a new array of strings; *out NULL: the directory has no card, or the
- * card names none. A card that cannot be read counts as none. OUT_OF_MEMORY. */
+/* *out: the languages that the card names under `language`, in its order, as a new array of strings that the caller releases. NULL: the
+ * directory has no card, or the card names none. A card that cannot be read counts as none. OUT_OF_MEMORY. */
 clf_status cli_card_languages(const char *directory, json_t **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy files as tensors on a device, and back. */
+/* Reads NumPy files into tensors on a device and writes tensors to NumPy files, for clformer op. */
 #include "cli/npy_tensor.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static bool is_float(clf_file_dtype dtype)
     return dtype == CLF_FILE_F16 || dtype == CLF_FILE_F32 || dtype == CLF_FILE_F64;
 }
 
-/* 0 masks, anything else keeps; a negative number or NaN is no such flag but part of an additive mask. */
+/* 0 masks, any other number keeps. A negative float or NaN is refused, because it belongs to an additive mask. */
 static clf_status to_mask(const char *path, const clf_npy *npy, const double *values, uint8_t *out)
 {
     bool is_additive = false;
@@ -50,7 +50,7 @@ static clf_status to_lengths(const char *path, const clf_npy *npy, const double 
     return CLF_OK;
 }
 
-/* Elements of a mask or of lengths, through double: exact for what matters, zero or not and the range of int32. */
+/* Reads a mask or lengths through double, which is exact for what matters: zero or not, and the range of int32. */
 static clf_status convert_integers(const char *path, const clf_npy *npy, cli_npy_role role, void *out)
 {
     double *values;
@@ -91,7 +91,7 @@ clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role rol
     return st;
 }
 
-/* The tensor's values on the host, in the type that its file has. The caller frees *values. */
+/* Copies the tensor's values to the host, in the type that its file will have. The caller frees *values. */
 static clf_status download(const clf_tensor *tensor, clf_file_dtype *dtype, void **values)
 {
     const size_t count = clf_tensor_count(tensor);

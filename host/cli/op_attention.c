@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op attention, mha. */
+/* Implements `clformer op attention` and `clformer op mha`: options, files and the call of the library. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/op_row.h"
 #include "clformer/attention.h"
 
-/* Queries, keys and values; a file that is left out is the one before it (self-attention, or a memory that is both keys and values). */
+/* Loads queries, keys and values. In place of a missing file the one before it serves: self-attention, or keys that are also values. */
 static clf_status load_inputs(op_job *job, clf_tensor *inputs[3])
 {
     static const char *const names[3] = {"q", "k", "v"};
@@ -23,7 +23,7 @@ static clf_status load_inputs(op_job *job, clf_tensor *inputs[3])
     return CLF_OK;
 }
 
-/* --scale as the library wants it: 0 stands for the default. */
+/* *out: --scale, or 0, the library's word for its default scale, if it was not given. */
 static clf_status find_scale(const op_job *job, float *out)
 {
     if (OP_IS_SET(job->scale) && (float)job->scale == 0)
@@ -114,7 +114,7 @@ static size_t mha_options(op_job *job, cli_option *table)
     return COUNT(rows);
 }
 
-/* Everything but the call itself. */
+/* Loads inputs, weights and masks, and creates the outputs. */
 static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head_attention_weights *weights, clf_attention_masks *masks,
                               clf_multi_head_attention_params *params)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op activation, positional_encoding. */
+/* Implements `clformer op activation` and `clformer op positional_encoding`: options, files and the call of the library. */
 #include <string.h>
 
 #include "cli/op_row.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The files and tensors of one run of `clformer op`. */
+/* Loads, creates and keeps the tensors of one run of `clformer op`, for the files op_*.c. */
 #include "cli/op_row.h"
 
-/* The job destroys the tensor, at once where it has no room for it. */
+/* Gives the tensor to the job, which destroys it: now if it has no room for it, else in the end. */
 static clf_status keep(op_job *job, clf_tensor *tensor)
 {
     if (job->tensor_count == OP_MAX_TENSORS) {

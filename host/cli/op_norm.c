@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op layer_norm, rms_norm. */
+/* Implements `clformer op layer_norm` and `clformer op rms_norm`: options, files and the call of the library. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static size_t norm_options(op_job *job, cli_option *table)
     return COUNT(rows);
 }
 
-/* The op's operands, and its number of axes. */
+/* Loads the operands and creates the result. *axes: --axes. */
 static clf_status load(op_job *job, clf_tensor **x, clf_tensor **gamma, clf_tensor **beta, clf_tensor **residual, int *axes)
 {
     if (job->axes > CLF_MAX_RANK)

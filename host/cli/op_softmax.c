@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op softmax, masked_softmax. */
+/* Implements `clformer op softmax` and `clformer op masked_softmax`: options, files and the call of the library. */
 #include <math.h>
 #include <string.h>
 
