@@ -159,8 +159,8 @@ static clf_status make_catalogue(bench_job *j)
     };
     for (int i = 0; i < CLFI_SUITE_COUNT; i++)
         params.suites[i] = j->suite == CLFI_SUITE_COUNT || j->suite == i;
-    if (params.suites[CLFI_SUITE_GENERATION] && !j->quick && !clfi_generation_has_memory())
-        fprintf(stderr, "clformer: bench: the models of the suite \"generation\" need %d GB of memory: a small one takes their place\n",
+    if (params.suites[CLFI_SUITE_GENERATION] && !j->quick && !j->list && !clfi_generation_has_memory())
+        fprintf(stderr, "clformer: bench: the models of the suite \"generation\" need %d GB of memory: a small model is measured instead\n",
                 CLFI_GENERATION_LARGE_GB);
     return clfi_catalogue(&params, &j->workloads);
 }

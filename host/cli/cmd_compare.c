@@ -34,7 +34,7 @@ int cmd_compare(const cli_command *self, int argc, char **argv)
     int as_json = 0, positional;
     const cli_option table[] = {
         {"fail-on-regression", 0, "P%", "exit with status 1 if a row is slower by more than this, or no longer runs", CLI_TEXT, &percent},
-        {"json", 0, NULL, "as JSON", CLI_FLAG, &as_json},
+        {"json", 0, NULL, "print JSON", CLI_FLAG, &as_json},
     };
     clfi_result a = {0}, b = {0};
     clfi_comparison comparison = {0};

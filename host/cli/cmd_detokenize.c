@@ -139,7 +139,7 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
         positional--;
     }
     if (st == CLF_OK && (positional < 1 || (positional == 1 && !file)))
-        st = cli_refuse(self, positional < 1 ? "no model directory" : "no token ids");
+        st = cli_refuse(self, "expected a model directory and token ids");
     if (st == CLF_OK && file)
         st = cli_inputs_open(NULL, 0, file, &inputs);
     if (inputs)

@@ -90,7 +90,7 @@ static void ask_matrix_unit(clf_context *context, probe_answers *out)
         snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, %.3g TFLOP/s, %.2g times the peak of float32", name,
                  emulated, rates.unit / 1e3, rates.unit / rates.floats);
     else
-        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, peak not measured (CLF_LOG=info tells why)", name,
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, peak not measured (CLF_LOG=info shows why)", name,
                  emulated);
 }
 
@@ -169,7 +169,7 @@ static void print_short(const clf_device *device, const tuned_state *tuned)
            d->unified_memory ? " shared with the host" : " of its own", (double)d->max_allocation_bytes / 0x1p30, d->platform_name,
            tuned->is_tuned ? "; tuned" : "");
     if (budget > 0)
-        printf("; launches to %g ms", budget);
+        printf("; launches of up to %g ms", budget);
     if (!d->usable)
         printf("; not usable: %s", d->reason);
     if (d->is_default)
@@ -193,7 +193,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
     printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
-    printf("   type          %s, %u compute %s at %u MHz, %u %s in a vector, work-groups to %zu\n", type_name(d->type), d->compute_units,
+    printf("   type          %s, %u compute %s at %u MHz, %u %s in a vector, work-groups of up to %zu\n", type_name(d->type), d->compute_units,
            clfi_plural(d->compute_units, "unit", "units"), d->clock_mhz, d->native_vector_width_float,
            clfi_plural(d->native_vector_width_float, "float", "floats"), d->max_work_group_size);
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
@@ -201,7 +201,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
     printf("   launches      %s", budget > 0 ? "" : "any length\n");
     if (budget > 0)
-        printf("at most %g ms by estimate, longer ones in pieces (CLF_LAUNCH_MS)\n", budget);
+        printf("at most %g ms by estimate, longer ones are split (CLF_LAUNCH_MS)\n", budget);
     printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
            d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
     printf("   precision     %s (matrix product precisions available)\n", precisions);
@@ -338,7 +338,7 @@ int cmd_devices(const cli_command *self, int argc, char **argv)
     int as_json = 0, all = 0, no_tuned = 0, positional;
     const cli_option table[] = {
         {"all", 0, NULL, "show all that the driver reports, with caches, limits and extensions", CLI_FLAG, &all},
-        {"json", 0, NULL, "as JSON", CLI_FLAG, &as_json},
+        {"json", 0, NULL, "print JSON", CLI_FLAG, &as_json},
         {"no-tuned", 0, NULL, "ignore the choices that clformer tune keeps", CLI_FLAG, &no_tuned},
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);

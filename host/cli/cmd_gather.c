@@ -48,7 +48,7 @@ static clf_status check_parts(gathering *g)
     for (size_t i = 0; i < g->job.shards; i++) {
         CLF_TRY(cli_job_same(g->parts[i]->path, "was begun with", &g->parts[i]->job, &g->job, false));
         if (g->parts[i]->job.shard != i + 1)
-            CLF_FAIL(CLF_FORMAT, "%s: says that it is shard %zu", g->parts[i]->path, g->parts[i]->job.shard);
+            CLF_FAIL(CLF_FORMAT, "%s: expected shard %zu, found shard %zu", g->parts[i]->path, i + 1, g->parts[i]->job.shard);
         CLF_TRY(
             cli_fingerprint_same_canaries(g->parts[i]->path, &g->parts[i]->job.made_by, "the first shard's", &g->parts[0]->job.made_by));
     }

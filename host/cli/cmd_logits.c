@@ -76,7 +76,7 @@ int cmd_logits(const cli_command *self, int argc, char **argv)
     clf_text stops[CLI_LIST_MAX];
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || !output))
-        st = cli_refuse(self, positional < 1 ? "no model" : "no -o L.npy");
+        st = cli_refuse(self, "expected a model and -o L.npy");
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)

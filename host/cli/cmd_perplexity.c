@@ -87,7 +87,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     clf_text stops[CLI_LIST_MAX];
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional != 1 || !file))
-        st = cli_refuse(self, !file ? "no --file" : "expected one model, found %d", positional);
+        st = cli_refuse(self, !file ? "expected --file" : "expected one model, found %d", positional);
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)

@@ -159,7 +159,8 @@ static clf_status check(pronounce_options *options)
     if (options->n_best == 0)
         options->n_best = 1;
     if (options->beam > 64)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--beam: expected 1 to 64, found %zu", options->beam);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: expected 1 to 64, found %zu", options->n_best == options->beam ? "--n-best" : "--beam",
+                 options->beam);
     if (options->picture && !options->word)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention: expected one word on the command line");
     if (!options->picture && options->layer != NOT_GIVEN)

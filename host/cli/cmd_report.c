@@ -50,9 +50,9 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional == 0)
-        st = cli_refuse(self, "no result file");
+        st = cli_refuse(self, "expected a result file");
     if (st == CLF_OK && !output)
-        st = cli_refuse(self, "no -o F.html, F.svg or F.md");
+        st = cli_refuse(self, "expected -o F.html, F.svg or F.md");
     if (st == CLF_OK)
         st = choose_format(output, &format);
     if (st == CLF_OK && part != CLFI_REPORT_ALL && format != CLFI_REPORT_SVG)

@@ -93,7 +93,7 @@ int cmd_rerank(const cli_command *self, int argc, char **argv)
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional < 2)
-        st = cli_refuse(self, "no model directory or no query");
+        st = cli_refuse(self, "expected a model directory and a query");
     if (st == CLF_OK) {
         options.scoring.query = (clf_text){argv[1], strlen(argv[1])};
         st = cli_inputs_open(argv + 2, positional - 2, options.file, &inputs);

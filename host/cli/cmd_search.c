@@ -491,7 +491,7 @@ static clf_status take_corpora(search_options *search, char **arguments, int cou
         search->corpora[search->corpus_count++] = arguments[i];
     for (size_t i = 0; i < search->corpus_count; i++)
         if (search->corpus_count > 1 && has_embeddings(search->corpora[i]))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: expected one file of embeddings or files of texts, found both (%s holds embeddings)",
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: expected one file of embeddings or files of texts, found %s, which holds embeddings, and others",
                      search->corpora[i]);
     if (search->corpus_count > 1 && cli_index_is_file(&search->index))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file and holds one corpus: expected a folder for %zu corpora", search->index.path,
@@ -540,7 +540,7 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     clf_embed_stats stats = {0};
     clf_status st = cli_parse_parts(self, table, COUNT(table), argc, argv, &positional, &before_dashes);
     if (st == CLF_OK && (positional == 0 || before_dashes == 0 || !search.given.count))
-        st = cli_refuse(self, "no model directory or no --corpus");
+        st = cli_refuse(self, "expected a model directory and --corpus");
     if (st == CLF_OK && search.top > 1024)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
     if (st == CLF_OK)

@@ -99,7 +99,7 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional == 0)
-        st = cli_refuse(self, "no model");
+        st = cli_refuse(self, "expected a model");
     if (st == CLF_OK && (port < 0 || port > 65535))
         st = cli_refuse(self, "--port: expected a number from 0 to 65535, found %lld", (long long)port);
     if (st == CLF_OK && prefix_bytes < 0 && prefix_bytes != INT64_MIN)

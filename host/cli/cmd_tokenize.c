@@ -100,7 +100,7 @@ int cmd_tokenize(const cli_command *self, int argc, char **argv)
     cli_inputs *inputs = NULL;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (as_text + as_json > 1 || (unit >= 0 && !as_json)))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, as_text ? "--text and --json, --offsets exclude each other" : "--offsets needs --json");
+        st = clfi_fail(CLF_INVALID_ARGUMENT, as_text ? "--text excludes --json and --offsets" : "--offsets needs --json");
     if (st == CLF_OK)
         st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
     if (st == CLF_OK) {

@@ -191,8 +191,10 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     params.precision = (clf_precision)precision;
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: unexpected argument \"%s\"", argv[0]);
-    if (st == CLF_OK && (params.minutes < 0 || params.minutes > MOST_MINUTES || params.candidate_seconds <= 0))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: --minutes from 0 to %g, --limit above 0", MOST_MINUTES);
+    if (st == CLF_OK && (params.minutes < 0 || params.minutes > MOST_MINUTES))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: --minutes: expected 0 to %g, found %g", MOST_MINUTES, params.minutes);
+    if (st == CLF_OK && params.candidate_seconds <= 0)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: --limit: expected more than 0 seconds, found %g", params.candidate_seconds);
     if (st == CLF_OK)
         st = cli_background_enter(background);
     if (st == CLF_OK)

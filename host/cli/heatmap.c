@@ -346,7 +346,7 @@ static clf_status add_texts(clf_str *picture, clfi_markup *svg)
     while (at > 0 && strncmp(picture->data + at - 1, end, sizeof end - 1) != 0)
         at--;
     if (at == 0)
-        CLF_FAIL(CLF_INTERNAL, "picture: cairo's SVG is without its end");
+        CLF_FAIL(CLF_INTERNAL, "picture: cairo's SVG has no </svg>");
     picture->length = at - 1;
     CLF_TRY(svg->status);
     CLF_TRY(clfi_str_append_text(picture, "<g font-family=\"DejaVu Sans, Verdana, sans-serif\" fill=\"#1a1a1a\">\n"));
@@ -358,7 +358,7 @@ clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, 
 {
     cli_heatmap_layout l = {0};
     if (map->count == 0 || map->rows == 0 || map->columns == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: %zu matrices [%zu,%zu] show nothing", path, map->count, map->rows, map->columns);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected at least one matrix with elements, found %zu of [%zu,%zu]", path, map->count, map->rows, map->columns);
     const bool is_svg = format == CLI_HEATMAP_SVG;
     clfi_markup texts = CLFI_MARKUP_INIT, *svg = is_svg ? &texts : NULL;
     clf_str picture = CLF_STR_INIT;

@@ -124,7 +124,7 @@ static const cli_command commands[] = {
      .examples = {"logits SmolLM2-135M \"Once upon a\" -o logits.npy", "logits SmolLM2-135M --file texts.txt -o logits.npy"}},
     {.name = "op",
      .arguments = "NAME [FILE.npy ...] -o OUT.npy",
-     .summary = "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.",
+     .summary = "One op on NumPy files: softmax, layer_norm, activation and others; see --list.",
      .run = cmd_op,
      .first_file = 1,
      .last_file = ALL,
@@ -151,7 +151,7 @@ static const cli_command commands[] = {
      .examples = {"report bench.json -o bench.html", "report before.json after.json -o both.md"}},
     {.name = "rerank",
      .arguments = "MODEL_DIR QUERY [TEXT ...]",
-     .summary = "Texts ordered by how well a cross-encoder says that they answer a query.",
+     .summary = "Texts ordered by a cross-encoder's scores of how well they answer a query.",
      .run = cmd_rerank,
      .first_file = 1,
      .last_file = 1,
@@ -182,7 +182,7 @@ static const cli_command commands[] = {
      .examples = {"serve all-MiniLM-L6-v2", "serve all-MiniLM-L6-v2 chat=model.gguf --port 8000 --api-key-file key.txt"}},
     {.name = "similarity",
      .arguments = "MODEL_DIR [TEXT ...]",
-     .summary = "Cosine similarity of every pair of texts.",
+     .summary = "Similarity of every pair of texts: cosine, unless the model's files name another.",
      .run = cmd_similarity,
      .first_file = 1,
      .last_file = 1,
@@ -199,7 +199,7 @@ static const cli_command commands[] = {
      .examples = {"tokenize all-MiniLM-L6-v2 \"Hello, world!\"", "tokenize all-MiniLM-L6-v2 --file lines.txt --json"}},
     {.name = "translate",
      .arguments = "MODEL_DIR [TEXT]",
-     .summary = "Texts that an encoder-decoder makes of others: T5, Marian, BART.",
+     .summary = "Translations and summaries by an encoder-decoder: T5, Marian, BART.",
      .run = cmd_translate,
      .first_file = 1,
      .last_file = 1,
@@ -229,8 +229,8 @@ static void print_usage(FILE *stream)
     for (size_t i = 0; i < COUNT(commands); i++)
         cli_print_entry(stream, commands[i].name, NAME_COLUMNS, commands[i].summary);
     putc('\n', stream);
-    cli_print_text(stream, 0, 0, "clformer COMMAND --help tells a command's options; clformer --version (-V) the version.");
-    cli_print_text(stream, 0, 0, "Exit status: 0 done, 1 something failed at work, 2 the command line is refused.");
+    cli_print_text(stream, 0, 0, "clformer COMMAND --help lists a command's options; clformer --version (-V) prints the version.");
+    cli_print_text(stream, 0, 0, "Exit status: 0 success, 1 an error, 2 a wrong command line.");
 }
 
 static const cli_command *find(const char *name)

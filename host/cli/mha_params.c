@@ -47,9 +47,9 @@ static clf_status load(mha_file *f, const clf_file_tensor *tensor, int parts, co
     float *values;
     size_t count = 1;
     if (f->used_count == (int)COUNT(f->used))
-        CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s: more tensors than the parts of attention have", f->path, tensor->name);
+        CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s: more tensors than one attention layer has", f->path, tensor->name);
     if (parts > 1 && (tensor->rank == 0 || tensor->dim[0] % parts != 0))
-        CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s: its rows are not those of %d projections", f->path, tensor->name, parts);
+        CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s: expected a multiple of %d rows, one part per projection", f->path, tensor->name, parts);
     for (int i = 0; i < tensor->rank; i++) {
         dim[i] = tensor->dim[i];
         count *= (size_t)dim[i];
@@ -120,7 +120,7 @@ static clf_status check_complete(const mha_file *f, const clf_multi_head_attenti
         for (int k = 0; k < f->used_count; k++)
             is_used |= f->used[k] == tensor;
         if (!is_used)
-            CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s is no known part of multi-head attention, or its second", f->path, tensor->name);
+            CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s is unknown, or a second tensor for the same part of multi-head attention", f->path, tensor->name);
     }
     return CLF_OK;
 }

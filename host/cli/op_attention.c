@@ -27,7 +27,7 @@ static clf_status load_inputs(op_job *job, clf_tensor *inputs[3])
 static clf_status find_scale(const op_job *job, float *out)
 {
     if (OP_IS_SET(job->scale) && (float)job->scale == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: --scale: expected another number than 0");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: --scale: expected a number other than 0");
     *out = OP_IS_SET(job->scale) ? (float)job->scale : 0;
     return CLF_OK;
 }

@@ -22,7 +22,7 @@ static size_t norm_options(op_job *job, cli_option *table)
 static clf_status load(op_job *job, clf_tensor **x, clf_tensor **gamma, clf_tensor **beta, clf_tensor **residual, int *axes)
 {
     if (job->axes > CLF_MAX_RANK)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: --axes %zu: no shape has so many", job->axes);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: --axes: expected at most %d, found %zu", CLF_MAX_RANK, job->axes);
     *axes = (int)job->axes;
     CLF_TRY(op_load(job, job->files[0], CLI_NPY_FLOAT, x));
     CLF_TRY(op_load(job, op_file(job, 1), CLI_NPY_FLOAT, gamma));

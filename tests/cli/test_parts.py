@@ -324,7 +324,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"{name} is broken, and gather wrote its output")
     with open(first, "wb") as file:
         file.write(read(os.path.join("parts", "shard-00002-of-00003.done")))
-    expect("a shard twice", run(program, "gather", "parts", "-o", "g.npy"), 1, "says that it is shard 2")
+    expect("a shard twice", run(program, "gather", "parts", "-o", "g.npy"), 1, "expected shard 1, found shard 2")
 
     # The recipe: the bytes of one run, whatever the options hold, and a device for each job that runs at once.
     if not shutil.which("parallel"):

@@ -507,8 +507,8 @@ def refusals(folder):
     out = os.path.join(folder, "never.html")
     for args, status, part in (((a, "-o", os.path.join(folder, "x.pdf")), 2,
                                 "expected a name that ends in .html, .svg or .md, or --format"),
-                               ((a,), 2, "no -o"),
-                               (("-o", out), 2, "no result file"), ((a, "-o", out, "--part", "half"), 2, "expected all|rooflines|bars"),
+                               ((a,), 2, "expected -o"),
+                               (("-o", out), 2, "expected a result file"), ((a, "-o", out, "--part", "half"), 2, "expected all|rooflines|bars"),
                                ((a, "-o", out, "--part", "bars"), 2, "--part needs a picture"),
                                ((a, "-o", out[:-len("html")] + "md", "--part", "rooflines"), 2, "--part needs a picture"),
                                ((os.path.join(folder, "missing.json"), "-o", out), 1, "missing.json"),

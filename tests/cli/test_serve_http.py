@@ -177,7 +177,7 @@ def test_key():
 
 
 def test_command_line(server):
-    expect("no model", run(program, "serve"), 2, "no model")
+    expect("no model", run(program, "serve"), 2, "expected a model")
     expect("a wrong port", run(program, "serve", EMBEDDER, "--port", "70000"), 2, "--port")
     expect("an unknown option", run(program, "serve", EMBEDDER, "--prot", "1"), 2, "did you mean")
     expect("a name twice", run(program, "serve", EMBEDDER, EMBEDDER + "/", "--port", "0"), 2, "distilbert", "NAME=")
