@@ -132,8 +132,8 @@ static bool runs_on_host(const clf_device *device)
     return device->info.type == CLF_DEVICE_TYPE_CPU || device->is_software_rasterizer;
 }
 
-/* Devices that run on the host's processor are the same hardware. Others are if they have one type, different platforms, and the same UUID
- * or, without UUIDs, the same PCI address. */
+/* Devices that run on the host's processor are the same hardware. Other devices are the same if they have one type, different platforms,
+ * and the same UUID or, if a driver reports none, the same PCI address. */
 static bool same_hardware(const clf_device *a, const clf_device *b)
 {
     unsigned char ua[UUID_BYTES], ub[UUID_BYTES];

@@ -55,7 +55,7 @@ clf_status clfi_budget_set(clf_context *context, double wanted_ms)
     return CLF_OK;
 }
 
-/* The least number of work-items that keeps all units busy. A launch of fewer items takes as long as one of so many. */
+/* The least number of work-items that keeps all units busy. A launch of fewer items takes as long as a launch of this number. */
 static double least_items(const clf_device_caps *caps)
 {
     return caps->is_cpu ? caps->compute_units : (double)ITEMS_PER_LANE * caps->compute_units * caps->unit_lanes;

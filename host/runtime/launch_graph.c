@@ -27,8 +27,8 @@ enum {
     MOST_PROGRAMS = 2  /* programs of a graph whose kernels change: each takes seconds to compile */
 };
 
-/* Other programs take too much of the device's units if a unit has waited, on average, for longer than FREE_NS and a LATE_PART-th of the
- * launches' time together. */
+/* Graphs are given up if other programs take too much of the device: a unit's average wait exceeds FREE_NS plus a LATE_PART-th of the
+ * launches' time. */
 enum { LATE_NS = 1000000 /* one count of the late word */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
 /* Memory that host and device share: host memory if the device uses it in place, else a copy on the device. The host writes it while the

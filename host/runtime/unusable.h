@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Remembers programs on which the driver's compiler crashed or hung, beside the compiled ones (runtime/program_cache.h). The file
- * "unusable-<key>" in the cache directory holds the reason. The key changes with the driver's version and the kernel's text, and then the
- * program is tried again, as it is if the file is deleted or damaged. */
+ * "unusable-<key>" in the cache directory holds the reason. The program is tried again if the driver's version or the kernel's text
+ * changes, because the key changes with them, or if the file is deleted or damaged. */
 #ifndef CLFI_RUNTIME_UNUSABLE_H
 #define CLFI_RUNTIME_UNUSABLE_H
 
