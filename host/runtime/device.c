@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. Two other files look at
- * names: matrix_unit.c finds the unit of a device by its platform, and program.c passes over a wrong limit of rusticl. */
+/* Queries one device, derives its capabilities, and knows the quirks of vendors and drivers. Three other files look at names: matrix_unit.c
+ * finds the unit of a device by its platform, program.c ignores a wrong limit of rusticl, and device_list.c explains why PoCL has no
+ * devices. */
 #include "runtime/device.h"
 
 #include <limits.h>
@@ -16,11 +17,11 @@
 
 enum {
     MIN_WORK_GROUP_SIZE = 64,
-    NARROW_UNIT_LANES = 8, /* an execution unit of Intel's, and at least a core of GPUs in telephones */
-    WIDE_UNIT_LANES = 64   /* a compute unit of AMD's, a multiprocessor of NVIDIA's */
+    NARROW_UNIT_LANES = 8, /* an execution unit of Intel's GPUs; a core of GPUs in phones has at least as many */
+    WIDE_UNIT_LANES = 64   /* a compute unit of AMD's GPUs, a multiprocessor of NVIDIA's */
 };
 
-/* State of a survey of one device, with the first question that its driver did not answer. */
+/* State of a survey of one device, with the first query that its driver did not answer. */
 typedef struct survey {
     cl_device_id id;
     const char *failed; /* NULL: everything was answered */
@@ -39,7 +40,7 @@ static bool note(survey *s, cl_int code, const char *name)
 #define QUERY(s, what, variable) \
     note((s), clGetDeviceInfo((s)->id, (what), sizeof(variable), &(variable), NULL), "clGetDeviceInfo of " #what)
 
-/* Blanks at its ends go; control characters and broken UTF-8 become '?'. */
+/* Removes blanks at both ends. Control characters, and in text that is not UTF-8 all bytes above 127, become '?'. */
 static void clean(char *text)
 {
     size_t length = strlen(text), start = strspn(text, " \t");
@@ -53,7 +54,7 @@ static void clean(char *text)
             *c = '?';
 }
 
-/* CL_DEVICE_... query of a text. */
+/* Queries a text (CL_DEVICE_...) and cleans it. *out: the caller frees it; "" if the driver does not answer. */
 static clf_status device_text(survey *s, cl_device_info what, const char *name, char **out)
 {
     size_t size = 0;
@@ -96,7 +97,7 @@ static clf_device_type device_type(cl_device_type type)
     return type & CL_DEVICE_TYPE_ACCELERATOR ? CLF_DEVICE_TYPE_ACCELERATOR : CLF_DEVICE_TYPE_OTHER;
 }
 
-/* Why the device cannot be used, "" if it can. */
+/* Returns why the device cannot be used, "" if it can. */
 static const char *refusal(survey *s, const clf_device *device)
 {
     cl_bool is_available = CL_FALSE, has_compiler = CL_FALSE, is_little_endian = CL_FALSE;
@@ -120,8 +121,8 @@ static const char *refusal(survey *s, const clf_device *device)
     return strcmp(device->info.platform_name, CLFI_POCL_PLATFORM) == 0 ? clfi_pocl_link_trouble() : "";
 }
 
-/* Drivers that do not know a question leave 0. A compiler that would choose the size of sub-groups for each kernel is told SUBGROUP, which
- * all of Intel's GPUs have. So a probe tests sub-groups of the size that kernels use. */
+/* Finds the size of sub-groups and the matrix unit. Values that the driver does not report stay 0. Intel's compilers would choose a size of
+ * sub-groups for each kernel. So kernels require SUBGROUP, which all of Intel's GPUs have, and a probe tests the size that kernels use. */
 static void find_lanes(const char *extensions, clf_device *device)
 {
     enum { NVIDIA_MAJOR = 0x4000, NVIDIA_MINOR = 0x4001, SUB_GROUP_SIZES = 0x4108, MOST_SIZES = 8, SUBGROUP = 16 };
@@ -162,7 +163,7 @@ static clf_status query_extensions(survey *s, clf_device *device)
     return CLF_OK;
 }
 
-/* Whether the processor that this program runs on multiplies bytes, with vectors of so many words. */
+/* Whether this processor has instructions for dot products of bytes, in vectors of `width` 32-bit words. */
 static bool processor_has_byte_dot(int width)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -173,15 +174,16 @@ static bool processor_has_byte_dot(int width)
 #endif
 }
 
-/* Whether a PoCL takes inline assembly: releases 4.0 to 6.0 end the process where a kernel holds any. */
+/* Whether this PoCL compiles inline assembly: releases 4.0 to 6.0 end the process if a kernel has any. */
 static bool pocl_takes_assembly(const char *driver_version)
 {
     const int version = parse_version(driver_version, "");
     return version < 400 || version >= 700;
 }
 
-/* Sizes of launch graphs on GPUs: enough items for a unit to wait for several loads at once, few enough groups for a barrier of a
- * microsecond. On an H200, single launches make steps of sixteen sequences 1.13 times as fast as graphs, and steps of one 0.68 times. */
+/* Sizes of launch graphs on GPUs: enough items for a unit to wait for several loads at once, and few enough groups for a barrier of a
+ * microsecond. GRAPH_ROWS: on an H200, single launches are 1.13 times as fast as graphs for steps of sixteen sequences, but 0.68 times as
+ * fast for steps of one. */
 enum { GRAPH_GROUPS_PER_UNIT = 2, GRAPH_GROUP = 256, GRAPH_ROWS = 8 };
 
 static void set_caps(clf_device *device)
@@ -211,7 +213,8 @@ static void set_caps(clf_device *device)
     caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && processor_has_byte_dot(caps->vector_width);
     caps->narrow_byte_dot = caps->has_byte_dot && caps->vector_width == 8;
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
-    /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
+    /* Intel's compiler only half fills instructions for halves. RDNA3 begins two float instructions at once, but only one instruction for
+     * pairs of halves. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
     caps->unit_lanes = is_nvidia || strstr(info->vendor, "Advanced Micro Devices") ? WIDE_UNIT_LANES : NARROW_UNIT_LANES;
     caps->many_registers = is_nvidia;
@@ -256,7 +259,7 @@ static void query_numbers(survey *s, clf_device_info *info)
     info->max_work_group_size = QUERY(s, CL_DEVICE_MAX_WORK_GROUP_SIZE, group_size) ? group_size : 0;
     info->native_vector_width_float = QUERY(s, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, width) ? width : 0;
     const cl_int code = clGetDeviceInfo(s->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof is_unified, &is_unified, NULL);
-    if (code != CL_INVALID_VALUE) /* OpenCL 2.0 deprecated it, and drivers may know it no longer */
+    if (code != CL_INVALID_VALUE) /* OpenCL 2.0 deprecated the query, and newer drivers may not know it */
         note(s, code, "clGetDeviceInfo of CL_DEVICE_HOST_UNIFIED_MEMORY");
     info->unified_memory = (code == CL_SUCCESS && is_unified) || info->type == CLF_DEVICE_TYPE_CPU;
     info->same_hardware_as = -1;
@@ -304,7 +307,7 @@ static clf_status query_texts(survey *s, clf_device *device)
     return query_extensions(s, device);
 }
 
-/* info->reason and usable. */
+/* Sets info.usable, info.reason and is_unknown. */
 static clf_status judge(survey *s, clf_device *device)
 {
     clf_str reason = CLF_STR_INIT;

@@ -18,7 +18,7 @@ static cl_int number(cl_device_id id, cl_device_info what, size_t size, cl_ulong
     return code;
 }
 
-/* A failed query is shown as a line with its error. */
+/* Appends a line for a query that failed, with its error. */
 static clf_status add_failure(const char *label, cl_int code, clf_str *out)
 {
     return clfi_str_appendf(out, "   %-13s unknown: clGetDeviceInfo: %s (%d)\n", label, clfi_cl_name(code), code);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All devices of the machine: enumeration, recognising one card behind two drivers, ranking and selection. */
+/* Lists all devices of the machine, recognises the same hardware behind two drivers, ranks devices and selects one. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static clf_status add_failure(clf_device_list *list, const char *platform, const
     return add_note(list, platform, text);
 }
 
-/* Notes that devices may be missing from the list, and why. */
+/* Remembers the first reason why devices may be missing from the list. */
 static clf_status doubt(clf_device_list *list, const char *name, const char *reason)
 {
     clf_str text = CLF_STR_INIT;
@@ -108,14 +108,15 @@ static clf_status add_platform(clf_device_list *list, cl_platform_id platform, s
     CLF_TRY(clfi_platform_name(platform, &code, &name));
     const char *shown = name[0] ? name : "unnamed platform";
     clf_status st = code == CL_SUCCESS ? CLF_OK : add_failure(list, shown, "clGetPlatformInfo", code);
-    if (st == CLF_OK) /* of its devices nothing depends on the name */
+    if (st == CLF_OK) /* the devices are listed all the same, as unusable ones if their driver fails again */
         st = add_devices(list, platform, shown, platform_index);
     free(name);
     return st;
 }
 
-/* Larger is better, for the default and between several devices that a selector matches: class first (own memory before shared), then size;
- * software rasterizers last. */
+/* Larger is better, for the default and among several devices that a selector matches. Usable devices come first, then the class decides:
+ * GPUs with their own memory, other GPUs, accelerators, CPUs and others, software rasterizers. Then the number of compute units decides,
+ * then the clock. */
 static uint64_t score(const clf_device *device)
 {
     const clf_device_info *info = &device->info;
@@ -131,7 +132,8 @@ static bool runs_on_host(const clf_device *device)
     return device->info.type == CLF_DEVICE_TYPE_CPU || device->is_software_rasterizer;
 }
 
-/* By UUID, else by PCI address, else because every CPU device is the host's processor. */
+/* Devices that run on the host's processor are the same hardware. Other devices are the same if they have one type, different platforms,
+ * and the same UUID or, if a driver reports none, the same PCI address. */
 static bool same_hardware(const clf_device *a, const clf_device *b)
 {
     unsigned char ua[UUID_BYTES], ub[UUID_BYTES];
@@ -160,7 +162,7 @@ static const char *default_reason(const clf_device *device)
     }
 }
 
-/* Says which device is the default and which are the same hardware. */
+/* Marks the default device, and devices that are the same hardware. */
 static void rank_devices(clf_device_list *list)
 {
     clf_device *best = NULL;
@@ -194,7 +196,7 @@ static clf_status check_files(void)
     return CLF_OK;
 }
 
-/* *out: freed by the caller; *out_count 0: the loader knows of none. */
+/* *out: the caller frees it, also after a failure. *out_count 0: the loader knows no platform. */
 static clf_status get_platforms(cl_platform_id **out, cl_uint *out_count)
 {
     enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd */
@@ -243,7 +245,7 @@ done:
 clf_status clf_device_list_create(clf_device_list **out)
 {
     clfi_driver_prepare();
-    clfi_driver_lock(true); /* loaders and drivers start up in it */
+    clfi_driver_lock(true); /* loaders and drivers initialise themselves here */
     const clf_status st = create_list(out);
     clfi_driver_unlock(true);
     return st;
@@ -293,7 +295,7 @@ static bool is_index(const char *selector)
     return selector[0] && selector[strspn(selector, "0123456789")] == '\0';
 }
 
-/* "platform:device" */
+/* Parses a selector of the form "platform:device". */
 static bool is_place(const char *selector, size_t *platform, size_t *device)
 {
     int used = 0;

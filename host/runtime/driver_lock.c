@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock of this process around driver calls, and the one-time setting of the drivers' environment variables. */
+/* Holds the process's lock for driver calls, and sets the drivers' environment variables once. */
 #include "runtime/driver_lock.h"
 
 #include <pthread.h>

@@ -13,7 +13,7 @@ enum {
     SMALL_PAGE = 4096,
     HUGE_PAGE = 2 << 20,
     CHUNK_BYTES = 32 << 20,
-    SHARED_BYTES = 4 << 20 /* what is larger has a chunk to itself */
+    SHARED_BYTES = 4 << 20 /* larger pieces have a chunk of their own */
 };
 
 struct clf_page_chunk {
@@ -40,7 +40,7 @@ static clf_status create_chunk(size_t size, clf_page_chunk **out)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "memory of buffers: %zu bytes: not enough memory", whole);
     }
 #ifdef MADV_HUGEPAGE
-    madvise(chunk->data, whole, MADV_HUGEPAGE); /* a wish: kernels without huge pages refuse it */
+    madvise(chunk->data, whole, MADV_HUGEPAGE); /* a hint, which kernels without huge pages refuse */
 #endif
     chunk->size = whole;
     chunk->used = 0;

@@ -51,7 +51,7 @@ static clf_status read_text(const resolver *r, const char *name, clf_str *out)
     return clfi_str_append(out, file->text, file->size);
 }
 
-/* The name in a line `#include "name"`; false for any other line. */
+/* Reads the name from a line `#include "name"`; false for any other line. */
 static bool parse_include(const char *line, size_t length, char name[64])
 {
     static const char directive[] = "#include \"";
@@ -80,7 +80,7 @@ static clf_status resolve(resolver *r, const char *name)
     clf_status st = read_text(r, name, &text);
     const char *line = clfi_str_text(&text);
     const char *const end = line + text.length;
-    for (const char *at = line; st == CLF_OK && at < end;) { /* what it needs comes first */
+    for (const char *at = line; st == CLF_OK && at < end;) { /* included files come first */
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         char included[64];
         const size_t length = (size_t)((newline ? newline : end) - at);

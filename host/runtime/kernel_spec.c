@@ -30,7 +30,7 @@ static char *append(char *at, const char *end, const char *text)
     return at;
 }
 
-/* Takes over what was appended up to `at`; NULL: nothing, and the overflow is remembered. */
+/* Ends the options at `at`. NULL: the options stay as they were, and spec->overflow is set. */
 static void finish(clf_kernel_spec *spec, const char *at)
 {
     if (at)

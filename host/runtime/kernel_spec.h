@@ -13,21 +13,21 @@ enum { CLFI_SPEC_BYTES = 640 };
 
 /* A kernel to build. Each launcher gives its macros in a fixed order, so the text of the options is the kernel's key. */
 typedef struct clf_kernel_spec {
-    const struct clf_program_parts *parts; /* of runtime/program_build.h, where the program is linked from several files; else NULL */
-    const clf_kernel_set *own;             /* where the file is looked for before the library; NULL: nowhere else */
+    const struct clf_program_parts *parts; /* of runtime/program_build.h, if the program is linked from several files; else NULL */
+    const clf_kernel_set *own;             /* the set that is searched before the library's; NULL: none */
     const char *file;                      /* "softmax_group.cl" */
     const char *kernel;                    /* "softmax_rows" */
     char options[CLFI_SPEC_BYTES];
     size_t length;
     bool overflow;
-    size_t local[3]; /* size of the work-groups that it is launched with; 0: not known yet. No part of the key */
+    size_t local[3]; /* size of the work-groups of its launches; 0: not known yet. Not part of the key */
 } clf_kernel_spec;
 
-/* file and kernel are literals; they are not copied. */
+/* Makes a specification without macros. file and kernel are literals; they are not copied. */
 clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel);
 void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value);
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value);
-void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value); /* a macro in two pieces */
+void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value); /* the macro's name in two pieces */
 
 /* The driver compiles the kernel without optimisation: for tests, where compiling would take longer than running. */
 void clfi_spec_unoptimised(clf_kernel_spec *spec);

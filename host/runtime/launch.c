@@ -92,7 +92,7 @@ void clfi_launch_work(clf_launch *launch, double multiply_adds, double bytes)
     launch->work = (clf_work){multiply_adds, bytes};
 }
 
-/* Work-groups from begin[] on, so many of each dimension; begin NULL: from the first on. */
+/* Enqueues groups[i] work-groups in dimension i, from work-group begin[i] on; begin NULL: from the first on. */
 static clf_status enqueue_groups(clf_launch *launch, cl_uint dimensions, const size_t *begin, const size_t *groups, const size_t *local)
 {
     clf_context *context = launch->context;
@@ -118,7 +118,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Enqueues a launch in pieces that keep the budget. */
+/* Enqueues a launch in pieces that do not exceed the budget. */
 static clf_status enqueue_pieces(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
 {
     size_t all[3] = {1, 1, 1}, items[3] = {1, 1, 1}, piece[3], at[3], size[3];

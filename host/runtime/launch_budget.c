@@ -10,8 +10,8 @@
 
 enum { SHARED_MS = 100, OWN_MS = 500, UNKNOWN_CLOCK_MHZ = 300, ITEMS_PER_LANE = 2 };
 
-/* Guesses until a device is measured: kernels keep a quarter of the multiply-adds that units and clock allow, and half of the slowest
- * memory that such devices have, in bytes for each nanosecond. */
+/* Rates that are assumed until a device is measured: a quarter of the multiply-adds that units and clock allow, and half of the bandwidth
+ * of the slowest memory of such devices, in bytes per nanosecond. */
 #define KEPT_SHARE 0.25
 #define SHARED_BYTES_PER_NS 6.0
 #define OWN_BYTES_PER_NS 40.0
@@ -55,7 +55,7 @@ clf_status clfi_budget_set(clf_context *context, double wanted_ms)
     return CLF_OK;
 }
 
-/* Work-items below which units are idle, so that fewer of them take as long. */
+/* The least number of work-items that keeps all units busy. A launch of fewer items takes as long as a launch of this number. */
 static double least_items(const clf_device_caps *caps)
 {
     return caps->is_cpu ? caps->compute_units : (double)ITEMS_PER_LANE * caps->compute_units * caps->unit_lanes;
@@ -69,14 +69,14 @@ double clfi_budget_estimate(const clf_context *context, const clf_work *work, do
     return items < least ? ns * least / items : ns;
 }
 
-/* The size of pieces of `count`, at most `most`, so that all pieces have about the same size. */
+/* Cuts `count` into pieces of at most `most` and about equal size, and returns this size. */
 static size_t even_part(size_t count, size_t most)
 {
     const size_t size = most < 1 ? 1 : most < count ? most : count, pieces = (count + size - 1) / size;
     return (count + pieces - 1) / pieces;
 }
 
-/* Work-groups of which a piece consists at most. */
+/* The most work-groups of a piece: what fits into the budget, but at least enough to keep all units busy. */
 static double most_groups(const clf_context *context, double estimate_ns, double groups, double group_items)
 {
     const double kept = floor(context->budget.limit_ns * groups / estimate_ns),
@@ -103,7 +103,7 @@ void clfi_budget_piece(clf_context *context, const clf_work *work, const size_t 
     }
 }
 
-/* A failure appears at the next launch. */
+/* Flushes the queue, or finishes it in the background. The next launch reports a failure. */
 static void make_room(clf_context *context)
 {
     if (context->is_background)

@@ -14,7 +14,7 @@
 #include "runtime/slot.h"
 
 enum {
-    ARRIVED_WORD = 0, /* of a meeting, as in cl/shared/graph_record.cl */
+    ARRIVED_WORD = 0, /* words of a meeting, as in cl/shared/graph_record.cl */
     LATE_WORD = 32,
     LOST_WORD = 64,
     BEGUN_WORD = 96,
@@ -22,13 +22,14 @@ enum {
     MEETING_WORDS = 160,
     IS_COMPLETE = 1,
     PAGE = 4096,
-    FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
-    FEW_ON_GPUS = 32,  /* each gains more there */
-    MOST_PROGRAMS = 2  /* of a graph whose kernels change: each takes seconds to compile */
+    FEW_LAUNCHES = 64, /* fewer launches gain less time than the graph's program takes to compile */
+    FEW_ON_GPUS = 32,  /* each launch gains more there */
+    MOST_PROGRAMS = 2  /* programs of a graph whose kernels change: each takes seconds to compile */
 };
 
-/* Others have too much of the device's units when each unit has waited for this long, and for this part of the launches' time beside. */
-enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
+/* Graphs are given up if other programs take too much of the device: a unit's average wait exceeds FREE_NS plus a LATE_PART-th of the
+ * launches' time. */
+enum { LATE_NS = 1000000 /* one count of the late word */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
 /* Memory that host and device share: host memory if the device uses it in place, else a copy on the device. The host writes it while the
  * queue is idle. */
@@ -66,7 +67,7 @@ static clf_status allocate_memory(clf_context *context, size_t size, shared_memo
     return CLF_OK;
 }
 
-/* Sends the first bytes from the host to the device. They must not change until the queue is idle. */
+/* Sends the first `bytes` bytes from the host to the device. They must not change until the queue is idle. */
 static clf_status send_memory(clf_context *context, const shared_memory *m, size_t bytes)
 {
     if (context->device.caps.uses_host_memory)
@@ -77,7 +78,7 @@ static clf_status send_memory(clf_context *context, const shared_memory *m, size
     return CLF_OK;
 }
 
-/* Waits for all work before, and reads what the device wrote there. */
+/* Waits for all work in the queue, and reads the first `bytes` bytes that the device wrote. */
 static clf_status receive_memory(clf_context *context, const shared_memory *m, size_t bytes)
 {
     if (!context->device.caps.uses_host_memory) {
@@ -91,7 +92,7 @@ static clf_status receive_memory(clf_context *context, const shared_memory *m, s
 /* Barrier of the work-groups of a context's graphs. */
 typedef struct meeting {
     shared_memory words;
-    uint64_t busy_ns; /* that launches took */
+    uint64_t busy_ns; /* time of all launches */
     clf_context *context;
 } meeting;
 
@@ -120,14 +121,14 @@ struct clf_launch_graph {
     uint32_t opening; /* context->openings when it was made */
     meeting *meeting;
     clf_kernel_spec spec;
-    size_t spec_parts; /* that it was made for */
-    size_t programs;   /* there have been */
-    size_t groups;     /* that are launched */
+    size_t spec_parts; /* number of parts that `spec` was made for */
+    size_t programs;   /* number of programs made so far */
+    size_t groups;     /* work-groups of the launch */
     shared_memory records;
-    unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* of the recording */
+    unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* key of the recording */
     size_t key_size;
     bool is_kept;   /* the recording has been launched as a graph */
-    bool is_repeat; /* between begin and end: it is to be launched again */
+    bool is_repeat; /* between begin and end: the recording is to be launched again */
     bool is_off;
 };
 
@@ -143,7 +144,7 @@ static clf_status get_meeting(clf_context *context, meeting **out)
     return CLF_OK;
 }
 
-/* The body of the next one. */
+/* Enqueues the recorded launches. enqueue_launches restores context->asker, which this changes. */
 static clf_status enqueue_each(clf_launch_graph *graph)
 {
     const clf_recording *recording = &graph->recording;
@@ -164,7 +165,7 @@ static clf_status enqueue_each(clf_launch_graph *graph)
     return CLF_OK;
 }
 
-/* One launch after the other. They stay recorded. */
+/* Enqueues the recorded launches one by one. They stay recorded. */
 static clf_status enqueue_launches(clf_launch_graph *graph)
 {
     const uint64_t asker = graph->context->asker;
@@ -229,7 +230,8 @@ static bool waited_long(const meeting *m)
     return units > 1 && late * LATE_NS / (units - 1) > FREE_NS + m->busy_ns / LATE_PART;
 }
 
-/* Whether the recording that was launched last is what this key would record. A rehearsal asks for the kernels all the same. */
+/* Whether the last launched recording has this key, so that it can be launched again. In a rehearsal the answer is no, because the
+ * rehearsal must see the kernels. */
 static bool is_known(const clf_launch_graph *graph, const void *key, size_t size)
 {
     return graph->is_kept && !graph->context->rehearsal && size > 0 && size == graph->key_size && memcmp(graph->key, key, size) == 0;
@@ -260,7 +262,7 @@ bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size)
     return true;
 }
 
-/* The hash of the parts' kernels and macros, by which contexts that share programs tell one graph's from another's. */
+/* Hashes the parts' kernels and macros, so that contexts which share programs do not confuse the programs of two graphs. */
 static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_TEXT_BYTES])
 {
     clf_str text = CLF_STR_INIT;
@@ -272,7 +274,7 @@ static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_
     return st;
 }
 
-/* Kernels that this recording met first are forgotten. */
+/* Forgets the kernels that the graph's program does not have. */
 static void forget_new_parts(clf_launch_graph *graph)
 {
     clf_program_parts *parts = &graph->recording.parts;
@@ -280,7 +282,7 @@ static void forget_new_parts(clf_launch_graph *graph)
         clfi_str_free(&parts->list[--parts->count].tail);
 }
 
-/* The program for all parts that were noted so far. */
+/* Sets graph->spec to the program of all parts that were noted so far. */
 static clf_status find_spec(clf_launch_graph *graph)
 {
     clf_program_parts *parts = &graph->recording.parts;
@@ -339,7 +341,7 @@ static clf_status find_addresses(clf_launch_graph *graph)
     clf_status st;
     while (count < recording->held_count && recording->held[count]->address)
         count++;
-    if (count == recording->held_count) /* of every recording but the first few */
+    if (count == recording->held_count) /* the usual case: only the first few recordings meet new buffers */
         return CLF_OK;
     CLF_TRY(clfi_alloc(recording->held_count, sizeof *unknown, "launch graph", &unknown));
     count = 0;
@@ -359,7 +361,7 @@ done:
 static clf_status send_records(clf_launch_graph *graph)
 {
     const clf_str *records = &graph->recording.records;
-    CLF_TRY(clfi_context_wait(graph->context)); /* an earlier graph, where waiting for it failed, may still read them */
+    CLF_TRY(clfi_context_wait(graph->context)); /* an earlier graph may still read them, if waiting for it failed */
     if (graph->records.size < records->length) {
         free_memory(&graph->records);
         CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
@@ -389,7 +391,7 @@ static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
 }
 
 /* Runs the graph. A GPU without room for so many groups gets one group for each unit. If these do not run at the same time either, the
- * launches run one by one. If the device counts taken items in the records, they are sent each time. */
+ * launches run one by one. On CPUs, the groups count taken items in the records, so the records are sent each time. */
 static clf_status run_records(clf_launch_graph *graph)
 {
     const clf_device_caps *caps = &graph->context->device.caps;
@@ -409,7 +411,7 @@ static clf_status run_records(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
-/* Notes a kernel that the graph needs. BUILD: it is unusable, and the kernels of its launches will be needed instead. */
+/* Notes a kernel that the graph needs. BUILD: the kernel is unusable, and the kernels of the single launches will be needed instead. */
 static clf_status rehearse_kernel(clf_context *context, const clf_kernel_spec *spec, size_t group)
 {
     size_t at;
@@ -430,7 +432,7 @@ static clf_status rehearse_program(clf_launch_graph *graph)
     return rehearse_kernel(graph->context, &graph->spec, (size_t)graph->recording.group);
 }
 
-/* Whether the graph's program is there, or can be built. */
+/* Gets the graph's program, which is built if necessary. In a rehearsal it is only noted. BUILD: it cannot be built. */
 static clf_status find_program(clf_launch_graph *graph)
 {
     clf_kernel *kernel;
@@ -447,7 +449,7 @@ static clf_status launch_singly(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
-/* Whether the device would take longer for all launches than one may take. */
+/* Whether all launches together exceed the budget of one launch. */
 static bool exceeds_budget(const clf_launch_graph *graph)
 {
     const clf_recording *recording = &graph->recording;
@@ -462,7 +464,7 @@ static bool exceeds_budget(const clf_launch_graph *graph)
     return sum_ns > graph->context->budget.limit_ns;
 }
 
-/* Launches the recording as a graph (*out_is_graph), or one by one. */
+/* Launches the recording as a graph (*out_is_graph true), or one by one. */
 static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
 {
     const size_t launches = graph->recording.launch_count;

@@ -20,11 +20,12 @@ enum {
     COPY_BYTES = 16 << 20,
     ITEMS_PER_LANE = 32,
     ROUND_MULTIPLY_ADDS = 16,
-    WANTED_NS = 2000000 /* that the multiply-adds take by the guess */
+    WANTED_NS = 2000000 /* time of the multiply-adds by the guessed rate */
 };
 
-/* Kernels keep a quarter of what plain loops reach, and half of a copy. A device is at most so many times as fast or as slow as guessed:
- * what is beyond that was not measured on an idle device, or not run at all. */
+/* Kernels are assumed to reach a quarter of the multiply-adds of plain loops, and half of the bandwidth of a copy. A rate this many times
+ * faster than the guess means that the kernels did not run at all, and the guess stays. A rate this many times slower was not measured on
+ * an idle device, and the guess is divided by SLOWER instead. */
 #define KEPT_ARITHMETIC 0.25
 #define KEPT_BANDWIDTH 0.5
 #define FASTER_ARITHMETIC 8.0
@@ -33,7 +34,7 @@ enum {
 
 typedef struct measurement {
     clf_buffer *x, *y;
-    size_t items; /* of the arithmetic */
+    size_t items; /* work-items of the arithmetic */
     int rounds;
 } measurement;
 
@@ -55,7 +56,7 @@ static clf_status launch_copy(clf_context *context, const measurement *m)
     return clfi_launch_1d(&launch, COPY_BYTES / VECTOR / GROUP, GROUP);
 }
 
-/* The shortest of some launches, the first of which may build the kernel. */
+/* Time of the shortest of TRIES launches. A launch before them does not count, because it may build the kernel. */
 static clf_status shortest(clf_context *context, const measurement *m, clf_status (*launch)(clf_context *, const measurement *),
                            double *out)
 {
@@ -121,13 +122,13 @@ static clf_status measure_aside(clf_context *context, double *out_multiply_adds,
     return st;
 }
 
-/* The cache's rates, or measured ones. */
+/* Reads the rates from the cache, or measures them. */
 static clf_status find(clf_context *context, double *out_multiply_adds, double *out_bytes)
 {
     const clf_kernel_spec spec = clfi_kernel_spec("launch_rates.cl", "rate_copy");
     char text[CLFI_KEPT_BYTES];
     clf_kept_key key;
-    CLF_TRY(clfi_kept_find(context, "rates", &spec, &key)); /* other kernels are measured again */
+    CLF_TRY(clfi_kept_find(context, "rates", &spec, &key)); /* a changed kernel file has another key: its rates are measured again */
     if (clfi_kept_read(context, &key, text) && sscanf(text, "%lg %lg", out_multiply_adds, out_bytes) == 2)
         return CLF_OK;
     CLF_TRY(measure_aside(context, out_multiply_adds, out_bytes));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring the peak of a matrix unit. */
+/* Measures the peak rate of a matrix unit. */
 #include "runtime/matrix_rate.h"
 
 #include <stdio.h>
@@ -34,7 +34,8 @@ clf_kernel_spec clfi_matrix_rate_spec(const clf_context *context, int m, int n)
     return spec;
 }
 
-/* Few lanes have many registers each in a block; a compiler takes long for an emulated one. */
+/* Chooses the blocks of results that a wave keeps. With few lanes, each lane needs many registers for a block. An emulated unit takes long
+ * to compile. Both get fewer blocks. */
 static unit_loop loop_on(const clf_context *context)
 {
     const clf_device_caps *caps = &context->device.caps;
@@ -61,7 +62,7 @@ static clf_status launch_once(const unit_loop *m, double *out_ns)
     return CLF_OK;
 }
 
-/* Longer launches until one takes long enough beside its start, then the shortest of some. */
+/* Doubles the rounds until a launch takes long compared with its start, then takes the shortest of some launches. */
 static clf_status run(unit_loop *m, double *out_gflops)
 {
     float values[MOST_LINES * SIDE];

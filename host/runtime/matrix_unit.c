@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of matrix units, and how a device's unit is recognised. */
+/* Holds the table of matrix units, and recognises a device's unit. */
 #include "runtime/matrix_unit.h"
 
 #include <string.h>

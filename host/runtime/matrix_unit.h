@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix units of GPUs that kernels can reach (cl/gpu/matrix_unit.cl), and which of them a device has. */
+/* Lists the matrix units of GPUs that kernels can use (cl/gpu/matrix_unit.cl), and finds which of them a device has. */
 #ifndef CLFI_RUNTIME_MATRIX_UNIT_H
 #define CLFI_RUNTIME_MATRIX_UNIT_H
 
@@ -28,27 +28,27 @@ typedef enum clf_matrix_unit {
 typedef struct clf_matrix_unit_info {
     const char *macro; /* UNIT of matrix_unit.cl */
     int lanes;
-    const char *name; /* for people */
+    const char *name; /* for users */
     bool is_f16, is_verified;
 } clf_matrix_unit_info;
 
 /* Static storage; the row of NONE is empty. */
 const clf_matrix_unit_info *clfi_matrix_unit_info(clf_matrix_unit unit);
 
-/* The unit of that macro's name; NONE: there is no such. */
+/* The unit with that macro name ("AMD_CDNA"); NONE: there is no such unit. */
 clf_matrix_unit clfi_matrix_unit_from_name(const char *macro);
 
-/* Macros UNIT and IS_EMULATED. Kernels of an emulated unit are for tests alone and are compiled without optimisation. */
+/* Adds the macros UNIT and IS_EMULATED. Kernels of an emulated unit are only for tests, and are compiled without optimisation. */
 void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_emulated);
 
 /* Signs by which a device's unit is recognised. */
 typedef struct clf_matrix_unit_signs {
     const char *platform, *device, *extensions;
-    unsigned nvidia_major, nvidia_minor; /* compute capability (cl_nv_device_attribute_query); 0: the driver does not tell */
-    unsigned least_subgroup;             /* of CL_DEVICE_SUB_GROUP_SIZES_INTEL; 0: the driver does not tell */
+    unsigned nvidia_major, nvidia_minor; /* compute capability (cl_nv_device_attribute_query); 0: not reported */
+    unsigned least_subgroup;             /* smallest of CL_DEVICE_SUB_GROUP_SIZES_INTEL; 0: not reported */
 } clf_matrix_unit_signs;
 
-/* By drivers whose compilers know the unit's instruction. */
+/* Returns the device's unit, or NONE. Units are recognised only under drivers whose compilers know the unit's instruction. */
 clf_matrix_unit clfi_matrix_unit_of(const clf_matrix_unit_signs *signs);
 
 #endif

@@ -17,7 +17,7 @@
 enum {
     STARTS_MOST = 2,
     LOOK_MS = 200,
-    KEPT = 2 /* processes that stay when all is built: the first pass over texts comes soon after the weights were packed */
+    KEPT = 2 /* processes that stay when all is built, because the first pass over texts follows soon after the packing of weights */
 };
 
 typedef struct job_queue {
@@ -25,8 +25,8 @@ typedef struct job_queue {
     clf_compiler_pool *pool;
     clf_build_job *jobs;
     size_t count, next, done, built;
-    clf_build_job *of[CLFI_COMPILERS_MOST];    /* what each process works on; NULL: nothing */
-    clf_build_job *again[CLFI_COMPILERS_MOST]; /* to be begun once more */
+    clf_build_job *of[CLFI_COMPILERS_MOST];    /* the job of each process; NULL: none */
+    clf_build_job *again[CLFI_COMPILERS_MOST]; /* jobs to be started once more */
     size_t again_count;
     bool was_idle[CLFI_COMPILERS_MOST]; /* the process waited since an earlier batch and may have ended; it has not replied yet */
 } job_queue;
@@ -62,7 +62,7 @@ static clf_status put_texts(const clf_context *context, clf_build_job *job)
     return st;
 }
 
-/* In the order in which host/compiler reads it. */
+/* Writes the texts of a request, in the order in which host/compiler reads them. */
 static clf_status write_request(const clf_context *context, clf_build_job *job)
 {
     const clf_device_info *info = &context->device.info;
@@ -111,7 +111,7 @@ static const char *culprit(const clf_build_job *job)
     return job->probe ? "the process that ran it" : "the driver's compiler";
 }
 
-/* Handles a process that ended, was ended, or is useless. */
+/* Handles a process that ended, took too long, or sent no valid message. */
 static void lose(job_queue *queue, size_t at, clf_compile_state state)
 {
     char how[CLFI_CHILD_WORDS];
@@ -168,7 +168,7 @@ static void take_reply(job_queue *queue, size_t at, clf_compile_word word, const
     finish(queue, at);
 }
 
-/* Gives a process its next program, and starts it before where there is none. */
+/* Gives process `at` its next job. Starts the process if it does not run. */
 static void begin(job_queue *queue, size_t at)
 {
     clf_compiler *compiler = &queue->pool->list[at];

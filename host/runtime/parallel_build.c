@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that take programs from one list. Only this thread touches the context's figures and calls what the user gave. */
+/* Builds programs in threads that take them from one list. Only the calling thread changes the context's statistics and calls the user's
+ * callbacks. */
 #include "runtime/parallel_build.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ typedef struct job_list {
     const clf_context *context;
     clf_build_job *jobs;
     size_t count;
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t one_is_done;
     size_t taken, done, built;
 } job_list;
@@ -52,7 +53,7 @@ static void say(clf_context *context)
         context->on_build(context->on_build_user);
 }
 
-/* Until all jobs are done. */
+/* Waits until all jobs are done, and reports progress. */
 static void watch(clf_context *context, job_list *list)
 {
     const uint64_t before = context->stats.programs_built;
@@ -76,7 +77,7 @@ void clfi_parallel_build(clf_context *context, clf_build_job *jobs, size_t count
         return;
     if (pthread_cond_init(&list.one_is_done, NULL) == 0) {
         const size_t started = start_threads(&list, threads);
-        if (started > 0) /* else nothing is built, and each program is when its kernel is asked for */
+        if (started > 0) /* else each program is built when its kernel is first needed */
             watch(context, &list);
         for (size_t i = 0; i < started; i++)
             pthread_join(threads[i], NULL);

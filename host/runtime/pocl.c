@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PoCL's cache folder and linker, as PoCL 3.1 and clang's driver look for them. */
+/* Finds PoCL's cache folder and linker, in the way of PoCL 3.1 and clang's driver. */
 #include "runtime/pocl.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "base/private_directory.h"
 
-static char trouble[512]; /* with the cache */
+static char trouble[512]; /* why the cache cannot be used; "": it can */
 
-/* Whether a folder of that path exists or can be made, and files in it. *reason: errno of what is in the way. */
+/* Whether a folder with this path exists or can be made, and files can be made in it. *reason if not: the errno. */
 static bool can_hold_files(const char *path, int *reason)
 {
     char probe[PATH_MAX + 32], *slash;
@@ -30,7 +30,7 @@ static bool can_hold_files(const char *path, int *reason)
         return can_write;
     }
     while (access(probe, F_OK) != 0 && errno == ENOENT && (slash = strrchr(probe, '/')) != NULL && slash != probe)
-        *slash = '\0'; /* what is there of it */
+        *slash = '\0'; /* shortens the path to the part that exists */
     strcat(probe, "/.clformer-XXXXXX");
     const bool can = mkdtemp(probe) != NULL;
     *reason = errno;
@@ -39,7 +39,7 @@ static bool can_hold_files(const char *path, int *reason)
     return can;
 }
 
-/* PoCL's default folder for kernels; false: it does not belong to the user. */
+/* The user's folder in which PoCL keeps kernels by default. False: neither XDG_CACHE_HOME nor HOME is set, or the path is too long. */
 static bool default_cache(char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -17,7 +17,7 @@
 
 enum { TEXT_BYTES = CLFI_KEPT_BYTES };
 
-static const char kind[] = "probe"; /* of the texts that are kept */
+static const char kind[] = "probe"; /* kind of the kept texts */
 static const char wrong_numbers[] = "no: wrong numbers";
 
 typedef struct probe_state {
@@ -96,7 +96,7 @@ static void run_and_keep(clf_context *context, const clf_probe_case *probe, cons
                          char text[TEXT_BYTES])
 {
     const clf_status st = run_probe(context, probe, run, text);
-    if (st == CLF_OK || st == CLF_BUILD) /* memory may be there the next time */
+    if (st == CLF_OK || st == CLF_BUILD) /* other failures, such as too little memory, may not happen again */
         clfi_kept_write(context, key, text);
 }
 

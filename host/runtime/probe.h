@@ -9,7 +9,7 @@
 #include "runtime/context.h"
 
 typedef enum clf_probe {
-    CLFI_PROBE_NONE,        /* nothing is asked */
+    CLFI_PROBE_NONE,        /* no probe: the answer is yes */
     CLFI_PROBE_ROW_SUMS,    /* sums of a row by sub-groups (row_sum.cl), in work-groups of 64 items */
     CLFI_PROBE_ROW_SUMS_128,
     CLFI_PROBE_ROW_SUMS_256,
@@ -25,23 +25,25 @@ typedef enum clf_probe {
     CLFI_PROBE_COUNT
 } clf_probe;
 
-/* For people. */
+/* The probe's name for users, static. */
 const char *clfi_probe_name(clf_probe what);
 
-/* Whether such a device says that it can: nothing runs. NONE: yes. */
+/* Whether a device with these capabilities claims to support it. Nothing runs. NONE: yes. */
 bool clfi_probe_is_claimed(const clf_device_caps *caps, clf_probe what);
 
-/* Whether kernels may use it. The first question on a context reads the cache or runs the probe, also in a rehearsal. NONE: yes. */
+/* Whether kernels may use it. The first call on a context reads the answer from the cache or runs the probe, also in a rehearsal. NONE:
+ * yes. */
 bool clfi_probe(const clf_context *context, clf_probe what);
 
-/* The macro SUBGROUPS (cl/gpu/subgroups.cl) of a kernel with work-groups of `group` items. Its sums are of that family, ROW_SUMS or
- * GROUP_SUMS. The result is 0 where the probe of that family and size says no. */
+/* The value of the macro SUBGROUPS (cl/gpu/subgroups.cl) for a kernel with work-groups of `group` items. family: ROW_SUMS or GROUP_SUMS. 0:
+ * there is no probe of that family and size, or it says no. */
 int clfi_probe_subgroups(const clf_context *context, clf_probe family, int group);
 
-/* The answer of clfi_probe in words: "yes", "no: the device has none", "no: " and what went wrong. Borrowed from the context. */
+/* The answer of clfi_probe in words: "yes", "no: the device has none", or "no: " and what went wrong. Borrowed from the context. */
 const char *clfi_probe_text(const clf_context *context, clf_probe what);
 
-/* Runs it on this context, in this process, and keeps the answer in the cache: for clformer-compile. */
+/* Runs the probe on this context, in this process, and keeps the answer in the cache: for clformer-compile. No-op if the device does not
+ * claim it. */
 void clfi_probe_run_here(clf_context *context, clf_probe what);
 
 #endif

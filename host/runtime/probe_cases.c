@@ -47,7 +47,7 @@ static void fill_sums(const clf_probe_run *run, clf_probe_word *x)
         x[i].real = (float)(i * 37 % 101 - 40) * 0.125f;
 }
 
-/* Every item must hold 3 times the sum of its group, to the rounding of that many additions in any order. */
+/* Each item must hold 3 times the sum of its group, up to the rounding errors of so many additions in any order. */
 static bool sums_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
 {
     const int group = run->group;
@@ -64,7 +64,8 @@ static bool sums_are_right(const clf_probe_run *run, const clf_probe_word *x, co
     return true;
 }
 
-/* Dot products of bytes. x: for each item what its lanes begin with, then four bytes without sign for each, then four with sign for all. */
+/* Dot products of bytes. x, for each item: the initial sum of each lane, a word of four unsigned bytes for each lane, and one word of four
+ * signed bytes for all lanes. */
 enum { BYTE_ITEMS = 16, BYTE_LANES = 16, BYTE_WORDS = 2 * BYTE_LANES + 1 };
 _Static_assert(BYTE_ITEMS *BYTE_WORDS <= CLFI_PROBE_WORDS, "sums and bytes for each item");
 
@@ -82,7 +83,7 @@ static clf_probe_run run_byte_dot(const clf_device_caps *caps, int group)
     return (clf_probe_run){spec, BYTE_ITEMS, 1, BYTE_ITEMS * BYTE_WORDS, BYTE_ITEMS * BYTE_LANES};
 }
 
-/* Bytes of every size: the largest products of both signs come first. */
+/* Fills in bytes of every size. The first two items have the largest products of both signs. */
 static void fill_byte_dot(const clf_probe_run *run, clf_probe_word *x)
 {
     for (int i = 0; i < run->x_words; i++) {
@@ -111,11 +112,11 @@ static bool dots_are_right(const clf_probe_run *run, const clf_probe_word *x, co
     return true;
 }
 
-/* Powers of two of exponents up to 0: softmax's. x, y: float4 for each item. */
+/* Powers of two with exponents up to 0, as in softmax. x, y: float4 for each item. */
 enum { EXP2_GROUPS = 6, EXP2_GROUP = 64 };
 _Static_assert(EXP2_GROUPS *EXP2_GROUP * 4 <= CLFI_PROBE_WORDS, "a float4 for each item");
 
-/* Only GPUs claim it: their instruction replaces a polynomial. CPUs compute a polynomial for it. */
+/* Only GPUs claim it, because their instruction replaces a polynomial. CPUs would compute a polynomial. */
 static bool claims_native_exp2(const clf_device_caps *caps)
 {
     return !caps->is_cpu;
@@ -130,7 +131,7 @@ static clf_probe_run run_native_exp2(const clf_device_caps *caps, int group)
     return (clf_probe_run){spec, EXP2_GROUPS, EXP2_GROUP, EXP2_GROUPS * EXP2_GROUP * 4, EXP2_GROUPS * EXP2_GROUP * 4};
 }
 
-/* Three of every four are near 0; first come exponents of their own kind. */
+/* Three of four exponents are from -4 to 0, the others from -125 to 0. Special values replace every fifth of the first exponents. */
 static void fill_native_exp2(const clf_probe_run *run, clf_probe_word *x)
 {
     static const float own[] = {0, -0.0f, -INFINITY, NAN, -FLT_MAX, -1000, -1, -126};
@@ -140,7 +141,7 @@ static void fill_native_exp2(const clf_probe_run *run, clf_probe_word *x)
         x[i * 5].real = own[i];
 }
 
-/* To four units in the last place, about the error of softmax_exp.cl; below 2^-126 it may be 0. */
+/* Allows four units in the last place, about the error of softmax_exp.cl. A power of at most 2^-126 may come out as 0. */
 static bool powers_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
 {
     for (int i = 0; i < run->y_words; i++) {
@@ -172,13 +173,13 @@ static clf_probe_run run_half(const clf_device_caps *caps, int group)
     return (clf_probe_run){spec, HALF_GROUPS, HALF_GROUP, HALF_GROUPS * HALF_GROUP * 4 * HALF_OPERANDS, HALF_GROUPS * HALF_GROUP * 4};
 }
 
-/* The operands of y[i]. */
+/* Index in x of an operand of y[i]. */
 static int half_operand(int i, int operand)
 {
     return (i / 4 * HALF_OPERANDS + operand) * 4 + i % 4;
 }
 
-/* First what is too large or too small on the way, then numbers that have to be rounded. */
+/* The first operands overflow, underflow or are NaN in half precision. The others need rounding. */
 static void fill_half(const clf_probe_run *run, clf_probe_word *x)
 {
     static const float own[][HALF_OPERANDS] = {
@@ -200,7 +201,7 @@ static void fill_half(const clf_probe_run *run, clf_probe_word *x)
                 i < (int)(sizeof own / sizeof *own) ? own[i][operand] : (float)((i * 37 + operand * 101) % 211 - 105) * 0.0371f;
 }
 
-/* To the rounding of the operands, which is the host's, and that of the result, to nearest. */
+/* Rounds the operands as the kernel does, and allows the rounding of the result to nearest. */
 static bool halves_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
 {
     for (int i = 0; i < run->y_words; i++) {
@@ -236,8 +237,8 @@ static clf_probe_run run_matrix(const clf_device_caps *caps, int group)
                            MATRIX_GROUPS * MATRIX_Y};
 }
 
-/* The first group gets small integers, whose sums are exact in any order; so an element in a wrong place shows. In the second one every sum
- * is 1 from the first half of k, and on the diagonal the second half adds 1.5 x 2^-24. */
+/* The first group gets small integers, whose sums are exact in any order, so an element in a wrong place shows. In the second group, the
+ * first half of k makes every sum 1, and the second half adds 1.5 x 2^-24 on the diagonal. */
 static void fill_matrix(const clf_probe_run *run, clf_probe_word *x)
 {
     for (int i = 0; i < run->x_words; i++)
@@ -249,7 +250,7 @@ static void fill_matrix(const clf_probe_run *run, clf_probe_word *x)
     }
 }
 
-/* Exact, or rounded to either side. */
+/* The first group's results must be exact. Those of the second group may be rounded to either side. */
 static bool products_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
 {
     for (int i = 0; i < run->y_words; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the probes, and their expected results. */
+/* Kernels of the probes, and the checks of their results, for probe.c. */
 #ifndef CLFI_RUNTIME_PROBE_CASES_H
 #define CLFI_RUNTIME_PROBE_CASES_H
 
@@ -28,8 +28,8 @@ typedef struct clf_probe_case {
     clf_probe_run (*run)(const clf_device_caps *caps, int group);
     void (*fill)(const clf_probe_run *run, clf_probe_word *x);
     bool (*is_right)(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y);
-    int group;     /* work-items of a work-group, where probes of a family differ in them; 0: the only one of its family */
-    bool is_apart; /* drivers are known to crash or hang in it: it runs in a process of its own first, where there can be one */
+    int group;     /* work-items of a work-group, if probes of a family differ in it; 0: the only probe of its family */
+    bool is_apart; /* drivers are known to crash or hang in it: it runs in a process of its own first, if that is possible */
 } clf_probe_case;
 
 /* The row of CLFI_PROBE_NONE is empty. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of a context by specification, over the programs that contexts share: built from source or loaded from the disk cache. */
+/* Finds a context's kernels by specification. Their programs, which contexts share, are loaded from the cache on disk or built from
+ * source. */
 #include "runtime/program.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ static clf_status make_kernel(const clf_kernel_spec *spec, const clf_program *pr
     return CLF_OK;
 }
 
-/* Loads the program from the cache on disk; false: it is not there, or cannot make its kernel. */
+/* Loads the program from the cache on disk. False: the cache does not have it, or it cannot make its kernel. */
 static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program *program)
 {
     const uint64_t start = clfi_now_ns();
@@ -302,10 +303,10 @@ static clf_status fail_unusable(clf_context *context, const clf_kernel_spec *spe
              program->key);
 }
 
-/* Drivers may allow a kernel fewer work-items than the device's limit. Mali's driver does where a kernel takes many registers
- * (https://github.com/opencv/opencv/issues/13108), and Adreno's (https://github.com/clMathLibraries/clBLAS/issues/136), whose local memory
- * is small too. A launch would fail as if the device were lost, so the engine is left out instead. The limit that rusticl of Mesa 22.3
- * gives is the size of a sub-group, whatever the kernel is, and launches beyond it work: it is passed over. */
+/* Drivers may allow a kernel fewer work-items than the device's limit. Mali's driver does so if a kernel takes many registers
+ * (https://github.com/opencv/opencv/issues/13108), as does Adreno's (https://github.com/clMathLibraries/clBLAS/issues/136), whose local
+ * memory is small too. A launch would fail as if the device were lost, so the engine is left out instead. The limit that rusticl of Mesa
+ * 22.3 reports is ignored: it is the size of a sub-group for every kernel, and launches beyond it work. */
 static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec, cl_kernel kernel)
 {
     const cl_device_id device = context->device.id;
@@ -315,7 +316,7 @@ static clf_status check_limits(clf_context *context, const clf_kernel_spec *spec
     if (clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof asked, asked, NULL) != CL_SUCCESS ||
         clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) != CL_SUCCESS ||
         clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS)
-        return CLF_OK; /* the launch itself shows it */
+        return CLF_OK; /* the launch itself will fail if a limit is exceeded */
     const size_t items = asked[0] * asked[1] * asked[2];
     const bool is_limit_known = strcmp(context->device.info.platform_name, "rusticl") != 0;
     if ((items <= most || !is_limit_known) && local <= local_limit)

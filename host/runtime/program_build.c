@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "runtime/launch_budget.h"
 
-/* The compiler's first messages on one line. */
+/* Fails with the compiler's first messages on one line. */
 static clf_status fail_build(const clf_context *context, cl_program program, const char *kernel, const char *options, const char *call,
                              cl_int code)
 {
@@ -44,7 +44,7 @@ static clf_status append_part(const clf_context *context, const clf_program_part
     CLF_TRY(clfi_str_append_text(out, head));
     if (part->is_group)
         CLF_TRY(clfi_str_appendf(out, "#define SPACE_BYTES %d\n", CLFI_GRAPH_SPACE_BYTES));
-    if (context->device.caps.graph_group > 1) /* what one launch reads, another of the same graph wrote */
+    if (context->device.caps.graph_group > 1) /* a launch may read what another one of the same graph wrote */
         CLF_TRY(clfi_str_append_text(out, "#define restrict\n"));
     CLF_TRY(append_source(context, &part->spec, out));
     return clfi_str_append(out, clfi_str_text(&part->tail), part->tail.length);
@@ -66,9 +66,9 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     return CLF_OK;
 }
 
-/* Options of the compiler. Warnings are off for compilers that print them by themselves. They warn that a vector of 16 floats is passed in
- * another way than with AVX-512, which does not matter if all functions are inlined. These options do not change the program, so they are
- * not part of the cache's key. */
+/* Appends the options of the compiler. Warnings are off (-w) for compilers that print them by themselves. They warn that a vector of 16
+ * floats is passed in another way than with AVX-512, which does not matter if all functions are inlined. -w does not change the program, so
+ * it is not part of the cache's key. */
 static clf_status append_options(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
 {
     CLF_TRY(clfi_str_appendf(out, "%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options));
@@ -113,7 +113,7 @@ void clfi_program_texts_free(clf_program_texts *texts)
     *texts = (clf_program_texts){.count = 0};
 }
 
-/* With the call that compiles a whole program, or one text of several; *out is released where that fails. */
+/* Compiles a text: with clBuildProgram if it is the whole program, else with clCompileProgram. *out: the caller releases it. */
 static clf_status compile(const clf_context *context, const char *kernel, const clf_program_text *text, bool is_whole, cl_program *out)
 {
     cl_int code = CL_SUCCESS;

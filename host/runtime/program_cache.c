@@ -68,7 +68,7 @@ cl_program clfi_program_cache_load(const clf_context *context, const char *kerne
     return program;
 }
 
-/* The program's one binary; the caller frees it. */
+/* Gets the program's binary; the caller frees it. */
 static clf_status get_binary(cl_program program, unsigned char **out, size_t *out_size)
 {
     size_t size = 0;

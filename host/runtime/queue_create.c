@@ -20,7 +20,7 @@ bool clfi_background_is_set(void)
     return text && text[0] && strcmp(text, "0") != 0;
 }
 
-/* The loader's function of OpenCL 2.0; NULL: it has none. Devices with hints have it. */
+/* The loader's function of OpenCL 2.0; NULL: the loader is older. */
 static create_function find_function(void)
 {
     create_function function = NULL;
@@ -29,7 +29,7 @@ static create_function find_function(void)
     return function;
 }
 
-/* NULL: without hints. */
+/* Creates a queue with the hints that the device has. NULL: it has none, or the driver refused them. */
 static cl_command_queue create_with_hints(const clf_context *context, cl_context opencl, cl_command_queue_properties properties)
 {
     const clf_device_caps *caps = &context->device.caps;

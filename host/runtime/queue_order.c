@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* One lock for all queues of such devices, and the widest launch of each kernel. */
+/* Holds one lock for all queues of devices with caps.mixes_grids, and the widest launch of each kernel so far. */
 #include "runtime/queue_order.h"
 
 #include <pthread.h>
 #include <string.h>
 
-enum { KERNELS_MOST = 96 /* PoCL unloads kernels beyond 128: then all are forgotten, and their next launches count as the widest */ };
+enum { KERNELS_MOST = 96 /* PoCL unloads kernels beyond 128. A full table is emptied: the kernels' next launches count as the widest */ };
 
 typedef struct launched_kernel {
     char key[CLFI_HASH_TEXT_BYTES]; /* of its program */
-    size_t local[3], width;         /* width: work-groups in one dimension, the most so far */
+    size_t local[3], width;         /* width: most work-groups in one dimension so far */
 } launched_kernel;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for everything below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below */
 static clf_context *first;
 static launched_kernel launched[KERNELS_MOST];
 static size_t launched_count;
@@ -40,19 +40,19 @@ void clfi_queue_remove(clf_context *context)
     pthread_mutex_unlock(&lock);
 }
 
-/* Finishes the other queues; false: there are none. Call it under the lock. */
+/* Finishes the other queues; false: there are none. The caller holds the lock. */
 static bool finish_others(const clf_context *context)
 {
     bool has_others = false;
     for (const clf_context *other = first; other; other = other->next_queue)
         if (other != context) {
-            clFinish(other->queue); /* a failure is told to its own thread */
+            clFinish(other->queue); /* its own thread gets the failure */
             has_others = true;
         }
     return has_others;
 }
 
-/* Whether no launch of this kernel was as wide before; it is from now on. Under the lock. */
+/* Whether no launch of this kernel was as wide before. If so, the width is remembered. The caller holds the lock. */
 static bool is_widest(const char key[CLFI_HASH_TEXT_BYTES], const size_t local[3], size_t width)
 {
     size_t i = 0;

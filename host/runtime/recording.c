@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording launches: their kernels, each once, their arguments as the device reads them, and their buffers. */
+/* Records launches: their kernels (each once), their arguments in the layout that the device reads, and their buffers. */
 #include "runtime/recording.h"
 
 #include <stdatomic.h>
@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 
 enum {
-    HEADER_WORDS = 8, /* of a record, as in cl/shared/graph_record.cl */
+    HEADER_WORDS = 8, /* words of a record's header, as in cl/shared/graph_record.cl */
     IS_GROUP_WORD = 6,
     HEADER_BYTES = HEADER_WORDS * sizeof(uint32_t),
-    RECORD_ALIGNMENT = 32 /* so that vectors among the arguments are where vectors may be */
+    RECORD_ALIGNMENT = 32 /* so that vectors among the arguments are aligned */
 };
 
 void clfi_recording_clear(clf_recording *recording)
@@ -43,14 +43,15 @@ void clfi_recording_start(clf_recording *recording)
     recording->number = atomic_fetch_add(&recordings, 1) + 1;
 }
 
-/* Whether kernels of a file take their work-item (cl/shared/item.cl) or work-group (group.cl) as arguments. */
+/* Whether the file's kernels take their work-item (cl/shared/item.cl) or work-group (group.cl) as arguments. parameters: the macro of such
+ * arguments. */
 static bool can_be_told(const clf_kernel_spec *spec, const char *parameters)
 {
     const clf_kernel_file *file = clfi_kernel_find(spec->own, spec->file);
     return file && strstr(file->text, parameters) != NULL;
 }
 
-/* Zeros up to a length; no gap is longer than a header. */
+/* Appends zeros up to `length`. No gap is longer than a header. */
 static clf_status pad(clf_str *to, size_t length)
 {
     static const char zeros[HEADER_BYTES];
@@ -90,7 +91,7 @@ clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec
     return pad(&recording->records, recording->end + HEADER_BYTES);
 }
 
-/* Offset of an argument of `size` bytes in a launch's arguments, behind `offset` bytes. It is aligned, as kernels load vectors from it. */
+/* First offset from `offset` on that is aligned for an argument of `size` bytes. Kernels load vectors from it. */
 static size_t place(size_t offset, size_t size)
 {
     const size_t alignment = size > 16 ? 32 : size > 8 ? 16 : 8;
@@ -128,12 +129,13 @@ clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer)
     return add_argument(recording, NULL, buffer, &null_pointer, sizeof null_pointer);
 }
 
-/* The function by which the graph's kernel calls a part: takes the arguments from their places, and goes through its items. */
+/* Appends the function through which the graph's kernel calls a part. It loads the arguments from the record, and loops over the part's
+ * items or work-groups. */
 static clf_status add_tail(const clf_recording *recording, const clf_recorded_launch *launch, clf_program_part *part)
 {
     clf_str *tail = &part->tail;
     const size_t arguments = recording->end + HEADER_BYTES;
-    const bool is_shared = recording->group > 1; /* a part's items or groups among the graph's groups, evenly */
+    const bool is_shared = recording->group > 1; /* the graph's groups share the part's items or work-groups evenly */
     CLF_TRY(clfi_str_appendf(tail,
                              "\nvoid part_%zu(uint first, uint end,%s uint items_x, uint items_y, __global const uchar *arguments%s)\n{\n",
                              launch->part, is_shared ? " uint step," : "", is_shared ? ", __local uint4 *space" : ""));

@@ -31,7 +31,8 @@ void clfi_rehearsal_size(clf_context *context, size_t index, unsigned dimensions
         size[i] = i < dimensions ? local[i] : 1;
 }
 
-/* Blames the engines whose kernels are unusable, and leaves those that are not there at the front of `missing`. */
+/* Marks engines whose kernels are unusable, and counts unusable graphs. missing[0 .. *out_count): the kernels whose programs must be
+ * built. */
 static clf_status find_missing(clf_context *context, const clf_rehearsal *r, const clf_kernel_spec **missing, size_t *out_count)
 {
     *out_count = 0;
@@ -65,7 +66,7 @@ static clf_status prepare_programs(clf_context *context, const clf_rehearsal *r)
     return st;
 }
 
-/* *out_is_final false: an engine is left out from now on, and others take its place. */
+/* *out_is_final false: an engine or a launch graph is left out from now on, so the work must be rehearsed again. */
 static clf_status rehearse_once(clf_context *context, clf_status (*work)(void *user), void *user, bool *out_is_final)
 {
     clf_rehearsal rehearsal = {.count = 0};

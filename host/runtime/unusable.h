@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that the driver's compiler crashed or hung on, remembered beside the compiled ones (runtime/program_cache.h): the file
- * "unusable-<key>" in the cache directory holds the reason. The key changes with the driver's version and the kernel's text, and then the
- * program is tried again; so it is when the file is deleted or damaged. */
+/* Remembers programs on which the driver's compiler crashed or hung, beside the compiled ones (runtime/program_cache.h). The file
+ * "unusable-<key>" in the cache directory holds the reason. The program is tried again if the driver's version or the kernel's text
+ * changes, because the key changes with them, or if the file is deleted or damaged. */
 #ifndef CLFI_RUNTIME_UNUSABLE_H
 #define CLFI_RUNTIME_UNUSABLE_H
 
 #include "base/str.h"
 #include "runtime/context.h"
 
-/* Appends why the program of that key cannot be built. NOT_FOUND: nothing is remembered, or there is no cache. */
+/* Appends why the program with this key cannot be built. NOT_FOUND: nothing is remembered, or there is no cache. OUT_OF_MEMORY. */
 clf_status clfi_unusable_find(const clf_context *context, const char *key, clf_str *out);
 
-/* Remembers it; a failure is logged. */
+/* Remembers the reason if there is a cache; a failure is logged. */
 void clfi_unusable_keep(const clf_context *context, const char *key, const char *reason);
 
 #endif

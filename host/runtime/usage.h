@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory in use: every buffer, and host memory used in place; of the arena not its blocks, which stay for later calls, but the
- * regions that are handed out. So the figure is about the current work and not about earlier work. Allocations by the driver itself or by
- * CLBlast are not counted. */
+/* Counts the device memory in use: every buffer, and host memory used in place. Of the arena, the regions that are handed out count instead
+ * of its blocks, which stay for later calls. So the number describes the current work, not earlier work. Allocations by the driver itself
+ * or by CLBlast are not counted. */
 #ifndef CLFI_RUNTIME_USAGE_H
 #define CLFI_RUNTIME_USAGE_H
 
@@ -9,7 +9,7 @@
 
 uint64_t clfi_usage_bytes(const clf_context *context);
 
-/* The most that was in use at once since the last clfi_usage_restart, or since the context was created. */
+/* The most bytes in use at once since the last clfi_usage_restart, or since the context was created. */
 uint64_t clfi_usage_peak_bytes(const clf_context *context);
 void clfi_usage_restart(clf_context *context);
 
