@@ -78,8 +78,7 @@ static clf_status compute(attention_job *job)
     if (is_pair)
         return compute_word(job);
     if (job->kind != KIND_SELF)
-        CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "attention: --kind: expected self, found decoder or cross, which only encoder-decoder models have");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --kind: expected self, found decoder or cross, which only encoder-decoder models have");
     CLF_TRY(cli_session_open_model(&job->session, job->directory));
     return cli_attention_of_text(job->session.work, job->text, job->max_tokens, job->layer, &job->map);
 }
@@ -283,13 +282,14 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
         {"format", 0, CLI_HEATMAP_FORMATS, "format of the picture (default: by -o's name)", CLI_CHOICE, &job.format},
         {"layer", 0, "L", "layer, counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: all (default), or numbers and ranges, 0,2,5-7", CLI_TEXT, &job.heads_text},
-        {"kind", 0, "self|decoder|cross", "which attention: self of an encoder (default); of an encoder-decoder also decoder, and cross from decoder to encoder",
-         CLI_CHOICE, &job.kind},
+        {"kind", 0, "self|decoder|cross",
+         "which attention: self of an encoder (default); of an encoder-decoder also decoder, and cross from decoder to encoder", CLI_CHOICE,
+         &job.kind},
         {"scale", 0, "sqrt|head|shared", "colour scale: square root, each head's own maximum, or one maximum for all heads (default)",
          CLI_CHOICE, &job.scale},
         {"weights", 0, "W.npy",
-         "draw the weights in this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without a model and a text; numbers below 0 are blue", CLI_INPUT,
-         &job.weights},
+         "draw the weights in this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without a model and a text; numbers below 0 are blue",
+         CLI_INPUT, &job.weights},
         {"batch", 0, "N", "batch entries of a file [N,H,Q,K] or [N,Q,K], written as for --head (default: all)", CLI_TEXT, &job.batch_text},
         {"labels", 0, "F",
          "text file that names the queries, then the keys of --weights, one per line; one list is enough if both have the same number",

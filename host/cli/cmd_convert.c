@@ -69,7 +69,8 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     fprintf(stderr, "%zu %s as %s, %zu as %s, %.1f MB\n", done.tensors.changed, clfi_plural(done.tensors.changed, "tensor", "tensors"),
             weights, done.tensors.kept, clfi_plural(done.tensors.kept, "it was", "they were"), (double)done.tensors.bytes / 1e6);
     if (done.positions > 0)
-        fprintf(stderr, "valid for texts of at most %lld tokens, the window of the layers' attention, because GGUF cannot store the window\n",
+        fprintf(stderr,
+                "valid for texts of at most %lld tokens, the window of the layers' attention, because GGUF cannot store the window\n",
                 (long long)done.positions);
     if (done.tokenizer.absent > 0)
         fprintf(stderr,

@@ -193,8 +193,8 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
     printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
-    printf("   type          %s, %u compute %s at %u MHz, %u %s in a vector, work-groups of up to %zu\n", type_name(d->type), d->compute_units,
-           clfi_plural(d->compute_units, "unit", "units"), d->clock_mhz, d->native_vector_width_float,
+    printf("   type          %s, %u compute %s at %u MHz, %u %s in a vector, work-groups of up to %zu\n", type_name(d->type),
+           d->compute_units, clfi_plural(d->compute_units, "unit", "units"), d->clock_mhz, d->native_vector_width_float,
            clfi_plural(d->native_vector_width_float, "float", "floats"), d->max_work_group_size);
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
            (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : " of its own",

@@ -491,7 +491,8 @@ static clf_status take_corpora(search_options *search, char **arguments, int cou
         search->corpora[search->corpus_count++] = arguments[i];
     for (size_t i = 0; i < search->corpus_count; i++)
         if (search->corpus_count > 1 && has_embeddings(search->corpora[i]))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: expected one file of embeddings or files of texts, found %s, which holds embeddings, and others",
+            CLF_FAIL(CLF_INVALID_ARGUMENT,
+                     "--corpus: expected one file of embeddings or files of texts, found %s, which holds embeddings, and others",
                      search->corpora[i]);
     if (search->corpus_count > 1 && cli_index_is_file(&search->index))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file and holds one corpus: expected a folder for %zu corpora", search->index.path,

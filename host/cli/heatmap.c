@@ -358,7 +358,8 @@ clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, 
 {
     cli_heatmap_layout l = {0};
     if (map->count == 0 || map->rows == 0 || map->columns == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected at least one matrix with elements, found %zu of [%zu,%zu]", path, map->count, map->rows, map->columns);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected at least one matrix with elements, found %zu of [%zu,%zu]", path, map->count,
+                 map->rows, map->columns);
     const bool is_svg = format == CLI_HEATMAP_SVG;
     clfi_markup texts = CLFI_MARKUP_INIT, *svg = is_svg ? &texts : NULL;
     clf_str picture = CLF_STR_INIT;

@@ -148,7 +148,8 @@ void cli_pen_tell_lacking(const cli_pen *pen)
         return;
     cairo_set_font_face(pen->cr, pen->faces[0]);
     if (cairo_scaled_font_get_type(cairo_get_scaled_font(pen->cr)) == CAIRO_FONT_TYPE_USER) {
-        fputs("clformer: no font found: texts are drawn in plain strokes, and only ASCII (install a font package, such as fonts-dejavu-core)\n",
+        fputs("clformer: no font found: texts are drawn in plain strokes, and only ASCII (install a font package, such as "
+              "fonts-dejavu-core)\n",
               stderr);
         return;
     }

@@ -120,7 +120,8 @@ static clf_status check_complete(const mha_file *f, const clf_multi_head_attenti
         for (int k = 0; k < f->used_count; k++)
             is_used |= f->used[k] == tensor;
         if (!is_used)
-            CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s is unknown, or a second tensor for the same part of multi-head attention", f->path, tensor->name);
+            CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: %s is unknown, or a second tensor for the same part of multi-head attention", f->path,
+                     tensor->name);
     }
     return CLF_OK;
 }

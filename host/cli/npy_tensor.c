@@ -37,7 +37,9 @@ static clf_status to_mask(const char *path, const clf_npy *npy, const double *va
         is_additive |= !(values[i] >= 0);
     }
     if (is_float(npy->dtype) && is_additive)
-        CLF_FAIL(CLF_UNSUPPORTED, "E_DTYPE: %s: expected a mask, in which 0 is masked, found a negative number or NaN (an additive mask is a bias: --bias)", path);
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "E_DTYPE: %s: expected a mask, in which 0 is masked, found a negative number or NaN (an additive mask is a bias: --bias)",
+                 path);
     return CLF_OK;
 }
 

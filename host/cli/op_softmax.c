@@ -33,7 +33,8 @@ static size_t softmax_options(op_job *job, cli_option *table)
 static clf_status to_axis(const char *what, int64_t value, int *out)
 {
     if (value < -CLF_MAX_RANK || (value >= CLF_MAX_RANK && value != CLF_AXIS_NONE))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: %s: expected %d to %d, found %lld", what, -CLF_MAX_RANK, CLF_MAX_RANK - 1, (long long)value);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: %s: expected %d to %d, found %lld", what, -CLF_MAX_RANK, CLF_MAX_RANK - 1,
+                 (long long)value);
     *out = (int)value;
     return CLF_OK;
 }

@@ -134,7 +134,8 @@ static clf_status check_inputs(const clf_session *session, const clf_sequence_to
         if (input->sequence->session != session)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu is of another session", i);
         if (clfi_decode_lacks_source(session->decoding, input->sequence->number))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: its sequence has no source: this model reads one before the first token", i);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: its sequence has no source: this model reads one before the first token",
+                     i);
         for (size_t j = 0; j < i; j++)
             if (inputs[j].sequence == input->sequence)
                 CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: inputs %zu and %zu have the same sequence", j, i);

@@ -107,7 +107,7 @@ static const char *refusal(survey *s, const clf_device *device)
     if (s->failed)
         return s->failed;
     if (!is_available)
-        return "the driver says that it is not available";
+        return "the driver reports it as unavailable";
     if (!has_compiler)
         return "no OpenCL C compiler";
     if (parse_version(device->info.device_version, "OpenCL ") < 102)

@@ -4,8 +4,10 @@
 #include "runtime/device.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 static cl_int number(cl_device_id id, cl_device_info what, size_t size, cl_ulong *out)
 {
@@ -35,6 +37,8 @@ static clf_status add_extensions(cl_device_id id, clf_str *out)
         CLF_TRY(clfi_alloc(size + 1, 1, "extensions", &text));
         code = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, text, NULL);
     }
+    if (code == CL_SUCCESS)
+        clfi_utf8_make_printable(text, strlen(text));
     const clf_status st = code == CL_SUCCESS ? clfi_str_appendf(out, "   extensions    %s\n", text) : add_failure("extensions", code, out);
     free(text);
     return st;

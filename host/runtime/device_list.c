@@ -153,12 +153,12 @@ static const char *default_reason(const clf_device *device)
 {
     switch (device->info.type) {
     case CLF_DEVICE_TYPE_GPU:
-        return device->info.unified_memory ? "integrated GPU; no GPU with its own memory can be used"
+        return device->info.unified_memory ? "integrated GPU; no usable GPU with its own memory was found"
                                            : "the largest GPU with its own memory";
     case CLF_DEVICE_TYPE_ACCELERATOR:
-        return "accelerator; no GPU can be used";
+        return "accelerator; no usable GPU was found";
     default:
-        return device->is_software_rasterizer ? "software rasterizer; nothing better can be used" : "no GPU or accelerator can be used";
+        return device->is_software_rasterizer ? "software rasterizer; nothing better was found" : "no usable GPU or accelerator was found";
     }
 }
 
@@ -192,7 +192,8 @@ static clf_status check_files(void)
     for (int i = 0; i < count; i++)
         close(files[i]);
     if (reason == EMFILE || reason == ENFILE)
-        CLF_FAIL(CLF_IO, "OpenCL: drivers need %d more open files, of which %d can be opened: %s", NEEDED, count, strerror(reason));
+        CLF_FAIL(CLF_IO, "OpenCL: drivers need %d more open files, only %d can be opened: %s (raise ulimit -n)", NEEDED, count,
+                 strerror(reason));
     return CLF_OK;
 }
 
@@ -338,8 +339,8 @@ static clf_status fail_not_found(const clf_device_list *list, const char *select
     for (size_t i = 0; st == CLF_OK && i < list->note_count; i++)
         st = clfi_str_appendf(&text, "%s%s", text.length ? "; " : "", list->notes[i]);
     if (st == CLF_OK)
-        st = selector ? clfi_fail(CLF_NOT_FOUND, "no device matches \"%s\"; there are: %s", selector, clfi_str_text(&text))
-                      : clfi_fail(CLF_NOT_FOUND, "no usable OpenCL device; there are: %s", clfi_str_text(&text));
+        st = selector ? clfi_fail(CLF_NOT_FOUND, "no device matches \"%s\"; found: %s", selector, clfi_str_text(&text))
+                      : clfi_fail(CLF_NOT_FOUND, "no usable OpenCL device; found: %s", clfi_str_text(&text));
     clfi_str_free(&text);
     return st;
 }

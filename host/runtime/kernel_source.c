@@ -36,7 +36,7 @@ static clf_status read_text(const resolver *r, const char *name, clf_str *out)
 {
     const clf_kernel_file *file = clfi_kernel_find(r->own, name);
     if (!file)
-        CLF_FAIL(CLF_NOT_FOUND, "kernel file \"%s\"", name);
+        CLF_FAIL(CLF_NOT_FOUND, "kernel file \"%s\": not found", name);
     if (r->directory) {
         char *path;
         bool exists;

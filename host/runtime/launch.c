@@ -61,7 +61,7 @@ void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 void clfi_arg_int(clf_launch *launch, int64_t value)
 {
     if (launch->status == CLF_OK && (launch->kernel || launch->recording) && (value < INT_MIN || value > INT_MAX)) {
-        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits",
+        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, which takes more than 32 bits",
                                    launch->kernel ? launch->kernel->name : "in a launch graph", launch->argument, (long long)value);
         return;
     }
@@ -163,7 +163,7 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
         if (groups[i] == 0)
             return CLF_OK;
         if (!clfi_mul_size(groups[i], local[i], &items))
-            CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: %zu work-groups of %zu items", kernel->name, groups[i], local[i]);
+            CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: too many work-items: %zu work-groups of %zu", kernel->name, groups[i], local[i]);
     }
     const bool is_bounded = clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0;
     return is_bounded ? enqueue_pieces(launch, dimensions, groups, local) : enqueue_groups(launch, dimensions, NULL, groups, local);

@@ -155,7 +155,7 @@ void clfi_launch_rates(clf_context *context)
     const clf_status st = find(context, &multiply_adds, &bytes);
     if (st != CLF_OK || multiply_adds > FASTER_ARITHMETIC * budget->multiply_adds_per_ns ||
         bytes > FASTER_BANDWIDTH * budget->bytes_per_ns) {
-        clfi_log(context, CLF_LOG_INFO, "launch rates: guessed: %s",
+        clfi_log(context, CLF_LOG_INFO, "launch rates: not measured, guesses are used: %s",
                  st == CLF_OK ? "the device does not seem to run kernels" : clf_last_error());
         clfi_reason_restore(reason);
         return;

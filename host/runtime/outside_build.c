@@ -127,7 +127,7 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     job->starts -= queue->was_idle[at] && state == CLFI_COMPILE_GONE;
     queue->was_idle[at] = false;
     if (!was_ready || state == CLFI_COMPILE_BROKEN) {
-        switch_off(queue, state == CLFI_COMPILE_BROKEN ? "it has another version, or sends no messages" : how);
+        switch_off(queue, state == CLFI_COMPILE_BROKEN ? "its version differs, or it sent an invalid message" : how);
     } else if (state == CLFI_COMPILE_GONE && job->starts < STARTS_MOST) { /* perhaps it lacked memory */
         queue->again[queue->again_count++] = job;
         return;

@@ -69,7 +69,7 @@ static void choose_cache(void)
     int reason = 0;
     if (given && given[0]) {
         if (!can_hold_files(given, &reason))
-            snprintf(trouble, sizeof trouble, "PoCL cannot keep its kernels: POCL_CACHE_DIR %s: %s", given, strerror(reason));
+            snprintf(trouble, sizeof trouble, "PoCL cannot write its kernel cache: POCL_CACHE_DIR %s: %s", given, strerror(reason));
         return;
     }
     const bool has_default = default_cache(path);
@@ -78,7 +78,8 @@ static void choose_cache(void)
     if (make_private(&private) == CLF_OK)
         setenv("POCL_CACHE_DIR", private.data, 1);
     else
-        snprintf(trouble, sizeof trouble, "PoCL cannot keep its kernels: %s%s%s; %s (set POCL_CACHE_DIR to a folder that can be written)",
+        snprintf(trouble, sizeof trouble,
+                 "PoCL cannot write its kernel cache: %s%s%s; %s (set POCL_CACHE_DIR to a folder that can be written)",
                  has_default ? path : "HOME is not set", has_default ? ": " : "", has_default ? strerror(reason) : "", clf_last_error());
     clfi_str_free(&private);
 }

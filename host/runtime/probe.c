@@ -154,7 +154,7 @@ const char *clfi_probe_text(const clf_context *context, clf_probe what)
     if (what == CLFI_PROBE_NONE)
         return "yes";
     if (!clfi_probe_is_claimed(&context->device.caps, what))
-        return "no: the device has none";
+        return "no: the device does not support it";
     if (clfi_slot_get(context, &probe_slot, &state) != CLF_OK)
         return "no: not enough memory";
     if (!state->text[what][0])

@@ -170,7 +170,10 @@ clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl
         launch->local[i] = i < dimensions ? local[i] : 1;
         if (launch->groups[i] == 0)
             return CLF_OK;
-        header[2 + i] = (uint32_t)(launch->groups[i] * (part->is_group ? 1 : launch->local[i]));
+        size_t items = 0;
+        if (!clfi_mul_size(launch->groups[i], part->is_group ? 1 : launch->local[i], &items) || items > UINT32_MAX)
+            recording->is_unfit = true;
+        header[2 + i] = (uint32_t)items;
     }
     header[IS_GROUP_WORD] = part->is_group;
     if (part->is_group && (launch->local[0] != (size_t)recording->group || launch->local[1] != 1 || launch->local[2] != 1))

@@ -195,8 +195,8 @@ static clf_status scan_number(scanner *s)
     const double real = is_real ? strtod(digits, NULL) : 0;
     const long long whole = is_real ? 0 : strtoll(digits, NULL, base);
     if (length >= sizeof digits || (is_real ? isinf(real) : errno != 0))
-        CLF_FAIL(CLF_FORMAT, "%s line %d: expected a number below 2^63, or a real one below 2^1024, in at most %zu characters", s->tpl->name,
-                 s->line, sizeof digits - 1);
+        CLF_FAIL(CLF_FORMAT, "%s line %d: expected a number below 2^63, or a real one below 2^1024, in at most %zu characters",
+                 s->tpl->name, s->line, sizeof digits - 1);
     json_t *value = is_real ? json_real(real) : json_integer(whole);
     return value ? add(s, TOKEN_NUMBER, start, length, value) : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's number");
 }

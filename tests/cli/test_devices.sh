@@ -47,10 +47,10 @@ if is_whole && grep -q 'Portable Computing Language' "$work/out.short" && [ -f "
     ln -s "$work" "$folder"
     hide HOME=/dev/null TMPDIR="$work/private" OCL_ICD_VENDORS=$pocl "$program" pronounce a >"$work/out" 2>&1 &&
         fail "a private folder that is a link is used: $(cat "$work/out")"
-    grep -q "PoCL cannot keep its kernels: /dev/null/.cache/pocl/kcache: Not a directory; .*clformer-" "$work/out" ||
+    grep -q "PoCL cannot write its kernel cache: /dev/null/.cache/pocl/kcache: Not a directory; .*clformer-" "$work/out" ||
         fail "no reason for PoCL's missing devices: $(cat "$work/out")"
     hide POCL_CACHE_DIR=/proc/nowhere "$program" devices >"$work/out" 2>&1
-    grep -q "PoCL cannot keep its kernels: POCL_CACHE_DIR /proc/nowhere" "$work/out" ||
+    grep -q "PoCL cannot write its kernel cache: POCL_CACHE_DIR /proc/nowhere" "$work/out" ||
         fail "POCL_CACHE_DIR is not named: $(cat "$work/out")"
     rm "$folder"
     case $program in
@@ -137,7 +137,7 @@ fi
 
 # Selectors.
 "$program" selftest --device nosuch >/dev/null 2>"$work/err" && fail "unknown device accepted"
-grep -q 'no device matches "nosuch"; there are: 0:' "$work/err" || fail "unknown device: $(cat "$work/err")"
+grep -q 'no device matches "nosuch"; found: 0:' "$work/err" || fail "unknown device: $(cat "$work/err")"
 
 # A question that a driver does not answer is told by its name.
 if is_whole && [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as work:
     for devices in (",nosuchdevice", "nosuchdevice,0", "0,nosuchdevice,nosuchdevice2", "99,nosuchdevice2"):
         wrong = "99" if devices[:2] == "99" else "nosuchdevice"
         done = run(*embed("none.npy", "--device", devices))
-        expect(f"--device {devices}: one of no device", done, 1, f'no device matches "{wrong}"; there are: 0: ')
+        expect(f"--device {devices}: one of no device", done, 1, f'no device matches "{wrong}"; found: 0: ')
         if "left out" in done.stderr or os.path.exists("none.npy"):
             fail(f"--device {devices}: work was done: {done.stderr!r}, {os.listdir()}")
 

@@ -224,7 +224,7 @@ static void test_none(void **state)
     for (int probe = CLFI_PROBE_NONE + 1; probe < CLFI_PROBE_COUNT; probe++) {
         const bool is_claimed = clfi_probe_is_claimed(&context->device.caps, (clf_probe)probe);
         const char *text = clfi_probe_text(context, (clf_probe)probe);
-        CHECK(is_claimed == (strcmp(text, "no: the device has none") != 0), "%s: %s", clfi_probe_name((clf_probe)probe), text);
+        CHECK(is_claimed == (strcmp(text, "no: the device does not support it") != 0), "%s: %s", clfi_probe_name((clf_probe)probe), text);
         CHECK(!is_claimed || strcmp(text, "no: wrong numbers") != 0, "%s: %s", clfi_probe_name((clf_probe)probe), text);
     }
     assert_true(clfi_probe(context, CLFI_PROBE_NONE));
