@@ -100,7 +100,7 @@ static clf_status read_request(request *r)
         CLF_TRY(clfi_str_append(&to->source, text, length));
     }
     if ((r->texts.count == 0 && !r->fixed[PROBE][0]) || at != r->body.length)
-        CLF_FAIL(CLF_FORMAT, "request: no whole list of sources");
+        CLF_FAIL(CLF_FORMAT, "request: the list of sources is incomplete");
     return CLF_OK;
 }
 
@@ -130,8 +130,8 @@ static clf_status find_device(const request *r, size_t *out)
             found = i;
     clf_device_list_destroy(list);
     if (found == SIZE_MAX)
-        CLF_FAIL(CLF_NOT_FOUND, "there is no device %s (%s, driver %s) for it", r->fixed[DEVICE], r->fixed[PLATFORM],
-                 r->fixed[DRIVER_VERSION]);
+        CLF_FAIL(CLF_NOT_FOUND, "expected the device %s (%s, driver %s), which this process does not see", r->fixed[DEVICE],
+                 r->fixed[PLATFORM], r->fixed[DRIVER_VERSION]);
     *out = found;
     return CLF_OK;
 }
@@ -147,7 +147,7 @@ static clf_status open_context(const request *r)
     params.cache_dir = params.engines = params.tuned_file = "";
     CLF_TRY(clf_context_create(&params, &context));
     if (!is_same_device(clf_context_device(context), r))
-        CLF_FAIL(CLF_NOT_FOUND, "its devices have changed");
+        CLF_FAIL(CLF_NOT_FOUND, "the devices have changed since the start");
     clfi_program_cache_open(context, r->fixed[DIRECTORY]);
     if (!context->shared->cache)
         CLF_FAIL(CLF_IO, "%s", clf_last_error());

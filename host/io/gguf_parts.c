@@ -90,7 +90,7 @@ static clf_status check_keys(const clf_gguf *first, const clf_gguf *part, int in
         CLF_FAIL(CLF_FORMAT, "%s: expected part %d of %d, its keys say part %lld of %lld", path, index + 1, count, (long long)number + 1,
                  (long long)parts);
     if (tensors != all)
-        CLF_FAIL(CLF_FORMAT, "%s: a part of a model of %lld tensors, and %s of one of %lld: parts of different models", path,
+        CLF_FAIL(CLF_FORMAT, "%s belongs to a model of %lld tensors, %s to one of %lld: parts of different models", path,
                  (long long)tensors, first->map->path, (long long)all);
     for (size_t i = 0; i < part->value_count; i++) {
         const clf_gguf_value *value = &part->values[i];
@@ -100,7 +100,8 @@ static clf_status check_keys(const clf_gguf *first, const clf_gguf *part, int in
             continue;
         const clf_gguf_value *own = clfi_gguf_value_like(first, value);
         if (!own || !are_equal(own, value))
-            CLF_FAIL(CLF_FORMAT, "%s: \"%s\" is %s in %s: parts of different models", path, key, own ? "another" : "not", first->map->path);
+            CLF_FAIL(CLF_FORMAT, "%s: \"%s\" %s %s: parts of different models", path, key, own ? "differs from" : "is missing in",
+                     first->map->path);
     }
     return CLF_OK;
 }
@@ -151,7 +152,7 @@ static clf_status join_all(clf_gguf *file, const split_name *name, int count)
             return st;
     }
     if ((size_t)tensors != file->count)
-        CLF_FAIL(CLF_FORMAT, "%s: \"" CLFI_GGUF_SPLIT_TENSORS "\": expected %zu tensors, which the %d parts have, found %lld",
+        CLF_FAIL(CLF_FORMAT, "%s: \"" CLFI_GGUF_SPLIT_TENSORS "\": expected %zu, the number of tensors in all %d parts, found %lld",
                  file->map->path, file->count, count, (long long)tensors);
     return clfi_gguf_index_names(file);
 }

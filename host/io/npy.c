@@ -19,7 +19,7 @@ static clf_status split(const unsigned char *bytes, size_t size, const char *nam
 {
     size_t at = sizeof magic + VERSION_BYTES;
     if (size < at || memcmp(bytes, magic, sizeof magic) != 0)
-        CLF_FAIL(CLF_FORMAT, "%s: expected the magic bytes of a .npy file, found %s", name, size < at ? "a shorter file" : "others");
+        CLF_FAIL(CLF_FORMAT, "%s: expected the magic bytes of a .npy file, found %s", name, size < at ? "a shorter file" : "other bytes");
     const unsigned major = bytes[sizeof magic], minor = bytes[sizeof magic + 1];
     if (major < 1 || major > 3 || minor != 0)
         CLF_FAIL(CLF_FORMAT, "%s: expected version 1.0, 2.0 or 3.0, found %u.%u", name, major, minor);
@@ -64,12 +64,12 @@ clf_status clfi_npy_parse(const void *data, size_t size, const char *name, clf_n
     CLF_TRY(split(data, size, name, &text, &text_bytes));
     CLF_TRY(clfi_npy_parse_header(text, text_bytes, name, &header));
     if (!clfi_file_bytes(header.dtype, header.rank, header.dim, &need))
-        CLF_FAIL(CLF_FORMAT, "%s: header: \"shape\": its size in bytes does not fit this machine", name);
+        CLF_FAIL(CLF_FORMAT, "%s: header: \"shape\": it takes more bytes than this machine can address", name);
     const unsigned char *elements = (const unsigned char *)text + text_bytes;
     const size_t found = size - (size_t)(elements - (const unsigned char *)data);
     if (found != need)
-        CLF_FAIL(CLF_FORMAT, "%s: expected %zu bytes of %s data for its shape, found %zu", name, need,
-                 clfi_file_dtype_numpy(header.dtype), found);
+        CLF_FAIL(CLF_FORMAT, "%s: expected %zu bytes of %s data for its shape, found %zu", name, need, clfi_file_dtype_numpy(header.dtype),
+                 found);
     clf_npy npy = {.dtype = header.dtype, .swapped = header.swapped, .rank = header.rank};
     lay_out(&header, &npy);
     npy.count = need / clfi_file_dtype_bytes(header.dtype);

@@ -49,7 +49,7 @@ clf_status clfi_npy_header(clf_file_dtype dtype, int rank, const int64_t *dim, c
 static clf_status check_array(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, size_t *bytes)
 {
     if (!clfi_file_dtype_numpy(dtype)[0])
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: NumPy has no type %s", path, clfi_file_dtype_name(dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: NumPy has no number type %s", path, clfi_file_dtype_name(dtype));
     if (rank < 0 || rank > CLFI_NPY_MAX_RANK)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: expected rank 0 to %d, found %d", path, CLFI_NPY_MAX_RANK, rank);
     if (!clfi_file_bytes(dtype, rank, dim, bytes))
@@ -115,7 +115,7 @@ clf_status clfi_npy_writer_append(clf_npy_writer *writer, const void *data, size
 {
     size_t bytes;
     if (!clfi_mul_size(rows, writer->row_bytes, &bytes) || rows > (uint64_t)(INT64_MAX - writer->dim[0]))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: %zu more rows make the shape too large", writer->file.path, rows);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: the shape would be too large with %zu more rows", writer->file.path, rows);
     if (!clfi_atomic_write(&writer->file, data, bytes))
         CLF_FAIL(CLF_IO, "write %s: %s", writer->file.path, strerror(writer->file.fault));
     clfi_hasher_add(writer->hash, data, bytes);

@@ -146,7 +146,7 @@ clf_status clfi_decode_set_sources(clf_decode_batch *batch, const int32_t *ids, 
     if (!batch->network->decoder.config.has_source)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sources: expected none, since the decoder has no source attention");
     if (count >= INT32_MAX || offsets[0] != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: %zu sources, the first at %d", count, offsets[0]);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sources: expected offsets from 0, found %zu sources from %d", count, offsets[0]);
     clfi_decode_drop_all(batch);
     CLF_TRY(clfi_grow(&batch->held, &batch->held_capacity, count, sizeof *batch->held, "sources"));
     CLF_TRY(clfi_alloc(count, sizeof *inputs, "sources", &inputs));

@@ -26,7 +26,7 @@ clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const
         if (texts[i].size && !texts[i].data)
             return clfi_generation_blame(out, "generate: texts", i, clfi_fail(CLF_INVALID_ARGUMENT, "data is NULL"));
     if (out->stop_count && !out->stops)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu stop texts at NULL", out->stop_count);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stops is NULL, stop_count %zu", out->stop_count);
     for (size_t i = 0; i < out->stop_count; i++)
         if (out->stops[i].size == 0 || !out->stops[i].data)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stops[%zu] is empty", i);

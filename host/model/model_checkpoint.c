@@ -42,7 +42,7 @@ static clf_status open_file(adapted *a)
     CLF_TRY(clfi_path_join(a->directory, CLFI_ADAPTER_WEIGHTS, &path));
     clf_status st = clfi_file_exists(path, &exists);
     if (st == CLF_OK && !exists)
-        st = clfi_fail(CLF_NOT_FOUND, "%s is missing, to which %s belongs (save the adapter as safetensors)", path, CLFI_ADAPTER_CONFIG);
+        st = clfi_fail(CLF_NOT_FOUND, "%s is missing, but %s is there (save the adapter as safetensors)", path, CLFI_ADAPTER_CONFIG);
     if (st == CLF_OK)
         st = clfi_safetensors_open(path, &a->file);
     free(path);

@@ -39,7 +39,7 @@ static clf_status read_all(const json_t *json, const char *file, clf_prompts *pr
             prompts->standard = prompts->name[i];
     }
     if (standard && !prompts->standard)
-        CLF_FAIL(CLF_FORMAT, "%s: default_prompt_name \"%s\" is none of its prompts", file, standard);
+        CLF_FAIL(CLF_FORMAT, "%s: default_prompt_name: expected the name of one of the prompts, found \"%s\"", file, standard);
     if (prompts->count)
         qsort_r(prompts->by_name, prompts->count, sizeof *prompts->by_name, compare_names, prompts->name);
     return CLF_OK;

@@ -23,9 +23,9 @@ struct clf_scheduler {
     size_t active;
     clf_request **waiting; /* [waiting_count], the longest wait first */
     size_t waiting_count, waiting_capacity;
-    size_t full;              /* above 0: beside so many requests the next one's keys and values had no room */
-    uint64_t others;          /* cache rows of the session's other sequences */
-    clf_decode_input *inputs; /* [places] */
+    size_t full;               /* above 0: beside so many requests the next one's keys and values had no room */
+    uint64_t others;           /* cache rows of the session's other sequences */
+    clf_decode_input *inputs;  /* [places] */
     clf_wanted_logits *wanted; /* [places]: of the current pass */
     clf_kept_prefixes prefixes;
     uint64_t turns;
@@ -45,7 +45,7 @@ static clf_status hold_cache(clf_scheduler *s)
     const clf_network_config *config = &s->session->model->network->config;
     const size_t positions = (size_t)config->target.max_positions, rows = s->params.cache_rows;
     if (config->decoder.has_source)
-        CLF_FAIL(CLF_UNSUPPORTED, "scheduler: expected no limit of cache rows for an encoder-decoder");
+        CLF_FAIL(CLF_UNSUPPORTED, "scheduler: cache_rows: expected 0 for an encoder-decoder");
     s->prefixes = (clf_kept_prefixes){.batch = s->session->decoding, .most_rows = s->params.kept_rows < rows ? s->params.kept_rows : rows};
     return clfi_decode_hold(s->session->decoding, (int64_t)rows, s->params.places, positions < rows ? positions : rows);
 }

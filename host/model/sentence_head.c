@@ -111,8 +111,8 @@ static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_weight
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
         if (!clfi_weights_is_taken(weights, tensor.name))
-            CLF_FAIL(CLF_FORMAT, "%s: %s: unexpected tensor for a module with this %s",
-                     clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, where);
+            CLF_FAIL(CLF_FORMAT, "%s: %s: unexpected tensor for a module with this %s", clfi_checkpoint_file_path(checkpoint, tensor.file),
+                     tensor.name, where);
     return CLF_OK;
 }
 
@@ -193,7 +193,7 @@ clf_status clfi_sentence_head_width(const clf_sentence_head *head, size_t poolin
             width = head->step[i].width;
         }
     if (has_weights && poolings != head->config.pooling_count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: pooling: the model's modules take %zu poolings side by side, expected as many",
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: pooling: expected %zu poolings side by side, as the model's modules take",
                  head->config.pooling_count);
     *out = width;
     return CLF_OK;

@@ -203,7 +203,7 @@ clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, d
     const formula *f = &formulas[real];
     clfi_workload workload = {.op = "arithmetic", .type = &arithmetic_type, .flops = flops};
     if (!(flops >= FLOPS_UNIT) || fmod(flops, FLOPS_UNIT) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "arithmetic: %g operations are no multiple of %d", flops, FLOPS_UNIT);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "arithmetic: expected a multiple of %d operations, found %g", FLOPS_UNIT, flops);
     snprintf(workload.id, sizeof workload.id, "arithmetic/%s", f->name);
     workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s*}", "operation", "multiply-add", "type", f->name, "flops", flops, "seed", SEED,
                               "measures", f->measures);

@@ -151,7 +151,7 @@ clf_status clfi_peak_bf16(clfi_workload_list *list, double flops)
 {
     clfi_workload workload = {.id = "arithmetic/bf16", .op = "arithmetic", .type = &bf16_type, .flops = flops};
     if (!(flops >= FLOPS_UNIT) || fmod(flops, FLOPS_UNIT) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "bfloat16: %g operations are no multiple of %d", flops, FLOPS_UNIT);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bfloat16: expected a multiple of %d operations, found %g", FLOPS_UNIT, flops);
     workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add", "type", "bf16 into fp32", "flops", flops, "seed",
                               SEED, "measures", "bf16_gflops");
     return clfi_peak_add(list, &workload, &flops, sizeof flops);

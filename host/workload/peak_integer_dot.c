@@ -103,7 +103,7 @@ clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations)
 {
     clfi_workload workload = {.id = "arithmetic/int8-dot", .op = "arithmetic", .type = &dot_type, .flops = operations};
     if (!(operations >= OPERATIONS_UNIT) || fmod(operations, OPERATIONS_UNIT) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "integer dot: %g operations are no multiple of %d", operations, OPERATIONS_UNIT);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "integer dot: expected a multiple of %d operations, found %g", OPERATIONS_UNIT, operations);
     workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "dot of 4 and add", "type", "int8", "operations", operations,
                               "seed", SEED, "measures", "int8_gops");
     return clfi_peak_add(list, &workload, &operations, sizeof operations);

@@ -90,7 +90,7 @@ clf_status clfi_peak_local(clfi_workload_list *list, double bytes)
 {
     clfi_workload workload = {.id = "local/read", .op = "local_memory", .type = &local_type, .bytes = bytes};
     if (!(bytes >= GROUP_BYTES) || fmod(bytes, GROUP_BYTES) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "local memory: %g bytes are no multiple of %d", bytes, GROUP_BYTES);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "local memory: expected a multiple of %d bytes, found %g", GROUP_BYTES, bytes);
     workload.work = json_pack("{s:s, s:f, s:s, s:i, s:s}", "access", "read", "traffic_bytes", bytes, "type", "u32", "seed", SEED,
                               "measures", "local_gbps");
     return clfi_peak_add(list, &workload, &bytes, sizeof bytes);

@@ -130,7 +130,7 @@ clf_status clfi_peak_transfer(clfi_workload_list *list, clfi_peak_transfer_kind 
     clfi_workload workload = {
         .op = "transfer", .type = &transfer_type, .bytes = (double)bytes, .off_device = kinds[kind].is_mapped ? on_host : NULL};
     if (bytes == 0 || bytes % 1024 != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "transfer: %zu bytes are no multiple of 1024", bytes);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "transfer: expected a multiple of 1024 bytes, found %zu", bytes);
     snprintf(workload.id, sizeof workload.id, "transfer/%s/%zu%s", kinds[kind].name, bytes >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
     workload.work = json_pack("{s:s, s:I, s:i, s:s}", "transfer", kinds[kind].name, "size_bytes", (json_int_t)bytes, "seed", SEED,
                               "measures", kinds[kind].measures);

@@ -65,7 +65,7 @@ static const broken_header broken[] = {
     {DICT("'<f4'", "False", "('1',)"), 4, CLF_FORMAT, "expected dimension from 0"},
     {DICT("'<f4'", "False", "(9223372036854775808,)"), 4, CLF_FORMAT, "expected dimension from 0 to 2^63-1"},
     {DICT("'<f4'", "False", "(99999999999999999999999999,)"), 4, CLF_FORMAT, "expected dimension from 0 to 2^63-1"},
-    {DICT("'<f4'", "False", "(9223372036854775807,)"), 4, CLF_FORMAT, "\"shape\": its size in bytes does not fit"},
+    {DICT("'<f4'", "False", "(9223372036854775807,)"), 4, CLF_FORMAT, "\"shape\": it takes more bytes than"},
     {DICT("'<f4'", "False", "(4611686018427387905,)"), 4, CLF_FORMAT, "does not fit"},
     {DICT("'<f4'", "False", "(4294967296, 4294967296)"), 0, CLF_FORMAT, "does not fit"},
     {DICT("'<f4'", "False", "(0, 4294967296, 4294967296)"), 0, CLF_FORMAT, "does not fit"},
@@ -141,8 +141,8 @@ static void broken_preambles(void **state)
         {"", 0, "expected the magic bytes of a .npy file, found a shorter file"},
         {"\x93NUMPY", 6, "found a shorter file"},
         {"\x93NUMPY\x01", 7, "found a shorter file"},
-        {"\x93NUMPX\x01\0\x02\0{}", 12, "expected the magic bytes of a .npy file, found others"},
-        {"PK\x03\x04\0\0\0\0\0\0", 10, "found others"},
+        {"\x93NUMPX\x01\0\x02\0{}", 12, "expected the magic bytes of a .npy file, found other bytes"},
+        {"PK\x03\x04\0\0\0\0\0\0", 10, "found other bytes"},
         {"\x93NUMPY\0\0\x02\0{}", 12, "expected version 1.0, 2.0 or 3.0, found 0.0"},
         {"\x93NUMPY\x01\x01\x02\0{}", 12, "found 1.1"},
         {"\x93NUMPY\x04\0\x02\0\0\0{}", 14, "found 4.0"},
@@ -440,14 +440,14 @@ static void writer_errors(void **state)
     clf_npy_writer *writer;
     temp_directory_make(directory);
     temp_path(directory, "x.npy", path);
-    CHECK_FAILS(clfi_npy_write(path, CLF_FILE_BF16, 1, dim, &value), CLF_INVALID_ARGUMENT, "NumPy has no type BF16");
+    CHECK_FAILS(clfi_npy_write(path, CLF_FILE_BF16, 1, dim, &value), CLF_INVALID_ARGUMENT, "NumPy has no number type BF16");
     CHECK_FAILS(clfi_npy_write(path, CLF_FILE_F32, 65, dim, &value), CLF_INVALID_ARGUMENT, "found 65");
     CHECK_FAILS(clfi_npy_write(path, CLF_FILE_F32, -1, dim, &value), CLF_INVALID_ARGUMENT, "found -1");
     CHECK_FAILS(clfi_npy_write(path, CLF_FILE_F32, 1, negative, &value), CLF_INVALID_ARGUMENT, "negative dimension");
     CHECK_FAILS(clfi_npy_writer_open(path, CLF_FILE_F32, 64, dim, &writer), CLF_INVALID_ARGUMENT, "found 64");
     CHECK_FAILS(clfi_npy_writer_open(path, CLF_FILE_F32, 1, large, &writer), CLF_INVALID_ARGUMENT, "too large");
     CHECK_OK(clfi_npy_writer_open(path, CLF_FILE_F32, 1, dim, &writer));
-    CHECK_FAILS(clfi_npy_writer_append(writer, &value, SIZE_MAX / 2), CLF_INVALID_ARGUMENT, "more rows make the shape too large");
+    CHECK_FAILS(clfi_npy_writer_append(writer, &value, SIZE_MAX / 2), CLF_INVALID_ARGUMENT, "the shape would be too large with");
     clfi_npy_writer_abandon(writer);
     assert_int_equal(temp_directory_entries(directory), 0);
     temp_path(directory, "no/such.npy", path);
