@@ -6,7 +6,7 @@
 #include "base/hash.h"
 
 /* A hash of a model's files without its tokenizer, and a hash of the tokenizer's files. path: the model's directory, or one file that holds
- * everything, whose hash both are. The caller frees *out. NOT_FOUND, IO, FORMAT, OUT_OF_MEMORY. */
+ * everything; then both are the hash of that file. The caller frees *out. NOT_FOUND, IO, FORMAT, OUT_OF_MEMORY. */
 clf_status cli_hash_model(const char *path, char **out);
 clf_status cli_hash_tokenizer(const char *path, char **out);
 

@@ -5,7 +5,7 @@
 
 #include "io/npy.h"
 
-/* clfi_npy_write. IO also: the fingerprint of the former file cannot be read or removed. */
+/* clfi_npy_write. IO also: the fingerprint of the former file cannot be removed. */
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
 /* Commits an array that was written row by row (clfi_npy_writer_finish) together with another output of the same command (NULL: none). If

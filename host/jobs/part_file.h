@@ -84,8 +84,8 @@ clf_status cli_part_append(cli_part *part, const cli_embedded *window);
 clf_status cli_part_complete(cli_part *part, uint64_t all_windows, uint64_t all_rows);
 
 /* Reads a part from its beginning: rewind, then each call of next returns one window. Its rows are in *rows [*capacity], which grows as
- * needed and which the caller frees; its texts are NULL. *out_any false: the end, or a broken record (part->is_complete tells them apart).
- * IO, OUT_OF_MEMORY. */
+ * needed and which the caller frees; its texts are NULL. *out_any false: no window is left, or the next record is broken; then
+ * part->is_complete says whether nothing is missing. IO, OUT_OF_MEMORY. */
 void cli_part_rewind(cli_part *part);
 clf_status cli_part_next(cli_part *part, float **rows, size_t *capacity, cli_embedded *out, bool *out_any);
 

@@ -17,12 +17,12 @@
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out);
 
 typedef struct clfi_tune_params {
-    const char *device;               /* selector; NULL: the default */
-    clf_precision precision;          /* that contexts will ask for when they use the choices */
-    const char *kept_file;            /* file with earlier choices, which are measured again; NULL: none */
+    const char *device;      /* selector; NULL: the default */
+    clf_precision precision; /* that contexts will ask for when they use the choices */
+    const char *kept_file;   /* file with earlier choices, which are measured again; NULL: none */
     /* Then the search ends. Engines with standard tiles and earlier choices are measured in any case, for less time if there is little. */
     double minutes;
-    double candidate_seconds;         /* a candidate that takes longer is ended and lost */
+    double candidate_seconds;          /* a candidate that takes longer is ended and lost */
     const volatile sig_atomic_t *stop; /* nonzero: clfi_tune ends with DEVICE; NULL: never */
     void (*say)(void *user, const clfi_tune_candidate *candidate, const clfi_tune_products *products); /* after each candidate; or NULL */
     void *user;
@@ -31,11 +31,11 @@ typedef struct clfi_tune_params {
 /* The result. Start from zeros, release with clfi_tune_report_free. */
 typedef struct clfi_tune_report {
     clf_device_info device; /* only name, platform_name, driver_version (owned) and compute_units are set */
-    size_t compared, lost; /* candidates that were measured; candidates that failed although the device supports them */
-    double noise; /* the largest factor by which measurements of the same choice differ */
-    clf_tuning tuning;                                  /* one rule per product */
-    clfi_tune_timing before[CLFI_TUNE_MAX_PRODUCTS];    /* the untuned choice */
-    clfi_tune_timing after[CLFI_TUNE_MAX_PRODUCTS];     /* the choice, measured with all choices in use; ratio: to the untuned choice */
+    size_t compared, lost;  /* candidates that were measured; candidates that failed although the device supports them */
+    double noise;           /* the largest factor by which measurements of the same choice differ */
+    clf_tuning tuning;      /* one rule per product */
+    clfi_tune_timing before[CLFI_TUNE_MAX_PRODUCTS]; /* the untuned choice */
+    clfi_tune_timing after[CLFI_TUNE_MAX_PRODUCTS];  /* the choice, measured with all choices in use; ratio: to the untuned choice */
 } clfi_tune_report;
 
 /* Tunes the device for the products. NOT_FOUND, UNSUPPORTED: no such device. DEVICE: the untuned choice itself crashed, hung, or gave wrong
