@@ -60,7 +60,7 @@ typedef struct cli_inputs {
     size_t window_texts;          /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
     bool (*wants)(void *user, size_t window); /* NULL: all windows; the texts of unwanted ones are read and skipped */
     void *wants_user;
-    bool skips_blank; /* lines of nothing but white space are passed over; the caller sets it before the first window */
+    bool skips_blank; /* texts of nothing but white space are skipped; the caller sets it before the first window */
     clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* decides about each text as it is read; NULL: all taken */
     void *meets_user;
     uint64_t passed_bytes; /* of windows that were skipped */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes NumPy files that are not embeddings. The fingerprint of embeddings that had the same name before is removed. */
+/* Writes NumPy files that are not embeddings. If the file replaces embeddings, their fingerprint is removed. */
 #ifndef CLFI_JOBS_NPY_OUTPUT_H
 #define CLFI_JOBS_NPY_OUTPUT_H
 

@@ -21,8 +21,8 @@ static const char window_magic[] = "clf-rows", end_magic[] = "clf-done";
 
 typedef struct record {
     char magic[MAGIC_BYTES];
-    uint64_t window, first, count, width; /* of an end: windows and rows of the whole input, 0, 0 */
-    char hash[40];                        /* of these four and of the rows, as text */
+    uint64_t window, first, count, width; /* in the last record: windows and rows of the whole input, 0, 0 */
+    char hash[40];                        /* of these four numbers and of the rows, as text */
 } record;
 
 /* ---- The job ---- */

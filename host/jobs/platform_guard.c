@@ -23,7 +23,7 @@ static struct sigaction asked_before[COUNT(asked)];
 static bool is_armed, stays;
 static char **arguments, *folder;
 static pid_t armed_by;
-static pid_t owner; /* of the folder: a process that it forked leaves it alone */
+static pid_t owner; /* the process that made the folder and removes it; its forks do not */
 
 /* Copies the pointers, because parsing the options reorders argv. Without memory for the copy nothing is guarded. */
 void cli_platforms_arguments(int argc, char **argv)

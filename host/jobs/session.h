@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the commands that use a device: its options, the context, the report of --stats and --trace. */
+/* Shared by the commands that use a device: options, context, models, and the reports of --stats and --trace. */
 #ifndef CLFI_JOBS_SESSION_H
 #define CLFI_JOBS_SESSION_H
 
