@@ -17,7 +17,7 @@ clf_classify_params cli_classify_params(const cli_classifying *options)
 typedef struct classifying_job {
     clf_session *session;
     clf_text query;
-    bool scores_pairs; /* logits alone, of a head of one label */
+    bool scores_pairs; /* the head has one label, and `scores` is not filled */
     clf_classify_params params;
     clf_text_pair *pairs;   /* [CLI_WINDOW] */
     float *logits, *scores; /* [CLI_WINDOW, labels] */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the commands over a model's classification head. */
+/* Options and loop shared by the commands that use a model's classification head. */
 #ifndef CLFI_JOBS_CLASSIFYING_H
 #define CLFI_JOBS_CLASSIFYING_H
 
@@ -8,7 +8,7 @@
 
 typedef struct cli_classifying {
     size_t max_tokens, batch_tokens;
-    clf_text query; /* data not NULL: the first text of every pair, whose second are the inputs */
+    clf_text query; /* first text of every pair, the inputs are the second ones; data NULL: the inputs are pairs or single texts */
 } cli_classifying;
 
 #define CLI_CLASSIFYING_OPTIONS(c)                                                                                         \
@@ -17,18 +17,18 @@ typedef struct cli_classifying {
         "batch-tokens", 0, "N", "tokens in one forward pass (default: chosen for the device)", CLI_SIZE, &(c).batch_tokens \
     }
 
-/* The options for the library's calls, without progress. */
+/* The parameters of the library's calls; the caller adds the progress. */
 clf_classify_params cli_classify_params(const cli_classifying *options);
 
 /* Receives a window's rows: logits and scores of `labels` numbers each. */
 typedef clf_status (*cli_classifying_sink)(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels);
 
-/* Every input window by window, by the session's scorer; totals are added to *stats; one notice on standard error tells of truncated
+/* Classifies all inputs, window by window, with the session's scorer. Adds totals to *stats; one line on standard error counts truncated
  * texts. */
 clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,
                             clf_embed_stats *stats);
 
-/* The same for pairs, with the query where there is one, whose logits the sink receives as rows of one number. */
+/* Scores pairs in the same way, by a head of one label: the sink receives rows of one logit. */
 clf_status cli_score_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the texts of a corpus and their embeddings. */
+/* Collects the texts of a corpus and their embeddings. */
 #include "jobs/corpus.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The corpus of a search: its embeddings, its texts, and where each text comes from. */
+/* Keeps the corpus of a search in memory: its embeddings, its texts, and where each text comes from. */
 #ifndef CLFI_JOBS_CORPUS_H
 #define CLFI_JOBS_CORPUS_H
 
@@ -15,19 +15,19 @@ typedef struct cli_corpus {
     size_t field_capacity;
 } cli_corpus;
 
-/* Adds a text that the inputs read, with its place and fields. OUT_OF_MEMORY. */
+/* Adds a text that the inputs have read, with its place and fields. OUT_OF_MEMORY. */
 clf_status cli_corpus_add(cli_corpus *corpus, const cli_met_text *met);
 
-/* The same as cli_inputs' `meets`; every text is taken. */
+/* cli_corpus_add as a callback for `meets` of cli_inputs: takes every text. */
 clf_status cli_corpus_meet(void *corpus, const cli_met_text *met, bool *out_taken);
 
-/* A sink for the embeddings alone. */
+/* A cli_embedding_sink that adds embeddings only; their texts have been added before. */
 clf_status cli_corpus_collect(void *corpus, const cli_embedded *window);
 
 /* The other members of text i's object as a JSON object; data NULL: it has none. */
 clf_text cli_corpus_fields(const cli_corpus *corpus, size_t i);
 
-/* The same, to be released; NULL: it has none. OUT_OF_MEMORY. */
+/* The same as a JSON value, which the caller releases; *out NULL: it has none. OUT_OF_MEMORY. */
 clf_status cli_corpus_parse_fields(const cli_corpus *corpus, size_t i, json_t **out);
 
 void cli_corpus_free(cli_corpus *corpus);

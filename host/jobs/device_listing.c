@@ -25,7 +25,7 @@ typedef struct listing_answer {
     cli_device_listing listing;
 } listing_answer;
 
-/* Chooses among devices that are one piece of hardware: the default one, else what "cpu" means, else the first. */
+/* Chooses among usable devices that are one piece of hardware: the default one, else what "cpu" means, else the first. */
 static void choose(const clf_device_list *list, size_t standard, cli_device_listing *out)
 {
     size_t best[CLI_MOST_LISTED], cpu;
@@ -65,7 +65,7 @@ static void describe(const clf_device_list *list, cli_device_listing *out)
     choose(list, standard, out);
 }
 
-/* A device that exists but cannot be used is reported where it fails. */
+/* Finds the device of each name. A device that exists but cannot be used is no error here: opening it reports why. */
 static clf_status find_names(const clf_device_list *list, const char *names, cli_device_listing *out)
 {
     const char *at = names;
@@ -84,7 +84,8 @@ static clf_status find_names(const clf_device_list *list, const char *names, cli
     return CLF_OK;
 }
 
-/* user: the names to look for. What drivers say while they are loaded they will say again. */
+/* Runs in the child and sends one answer. user: the names to look for; NULL: none. Output of the drivers is discarded here, because they
+ * print it again when the program loads them. */
 static void serve(int socket, const void *user)
 {
     listing_answer out = {.listing = {.count = 0}};
@@ -106,7 +107,7 @@ static void serve(int socket, const void *user)
     clfi_message_send_bytes(socket, &out, sizeof out);
 }
 
-/* *out_answered false: the process crashed, or took too long. */
+/* *out_answered false: the child crashed or took too long. */
 static clf_status ask(const char *names, cli_device_listing *out, bool *out_answered)
 {
     const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};

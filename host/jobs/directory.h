@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists a directory. */
+/* Lists the names of files in a directory. */
 #ifndef CLFI_JOBS_DIRECTORY_H
 #define CLFI_JOBS_DIRECTORY_H
 
@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/* The names in it for which `wanted` holds (NULL: all but hidden ones), sorted; starts from names NULL, count 0. The caller frees them,
- * also after a failure. */
+/* Lists the names for which `wanted` returns true (NULL: all but hidden ones), sorted by their bytes. The caller sets *names to NULL and
+ * *count to 0 before, and frees the names by cli_directory_list_free, also after a failure. NOT_FOUND, IO, OUT_OF_MEMORY. */
 clf_status cli_directory_list(const char *directory, bool (*wanted)(const char *name), char ***names, size_t *count);
 void cli_directory_list_free(char **names, size_t count);
 

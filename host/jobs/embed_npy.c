@@ -18,16 +18,16 @@ typedef struct npy_output {
     cli_job job;
     bool keeps; /* windows go into a part file as well */
     char *part_path;
-    cli_part *part; /* NULL: not begun */
+    cli_part *part; /* NULL: not opened yet */
     cli_inputs *inputs;
-    size_t next; /* window that is not there yet */
+    size_t next; /* first window that the part file did not hold */
 } npy_output;
 
 static clf_status write_window(void *user, const cli_embedded *window)
 {
     npy_output *out = user;
     CLF_TRY(clfi_npy_writer_append(out->npy, window->rows, window->count));
-    const bool is_only_one = out->inputs->windows == 1 && cli_inputs_are_read(out->inputs); /* nothing to go on with */
+    const bool is_only_one = out->inputs->windows == 1 && cli_inputs_are_read(out->inputs); /* nothing to resume */
     if (!out->keeps || (!out->part && is_only_one))
         return CLF_OK;
     CLF_TRY(cli_inputs_check_stays(out->inputs));
@@ -45,7 +45,7 @@ static bool is_missing(void *user, size_t window)
     return window >= out->next;
 }
 
-/* The windows of the part file into the output. */
+/* Copies the windows of the part file into the output. */
 static clf_status take_part(npy_output *out)
 {
     float *rows = NULL;
@@ -116,10 +116,10 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
 {
     npy_output out = {.inputs = inputs, .keeps = file != NULL};
     CLF_TRY(cli_job_take(session, options, directory, file, inputs->window_texts, 1, 1, &out.job));
-    clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* it was opened before it was hashed */
+    clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* the file was opened before it was hashed */
     if (st == CLF_OK)
         st = run(session, options, &out, output, resumes, stats);
-    if (st != CLF_OK && out.part && out.part->rows && access(out.part_path, F_OK) == 0) { /* another may end the same job */
+    if (st != CLF_OK && out.part && out.part->rows && access(out.part_path, F_OK) == 0) { /* another process may have finished the job */
         cli_line_clear();
         fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume continues\n", (unsigned long long)out.part->rows,
                 clfi_plural(out.part->rows, "embedding is", "embeddings are"), out.part_path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings as bytes: window by window where the ranges are known or not needed, else after the last embedding. */
+/* Quantizes embeddings and writes them: window by window where the ranges are known or not needed, else after the last embedding. */
 #include "jobs/embed_quantized.h"
 
 #include <stdio.h>
@@ -17,12 +17,12 @@
 typedef struct quantized_writer {
     const cli_quantized_output *output;
     cli_quantization kind;
-    float *ranges;           /* NULL: bits, which have none */
+    float *ranges;           /* NULL: not known yet, or the kind has none */
     uint8_t *row;            /* one quantized embedding */
     clf_npy_writer *npy;     /* NULL: text */
     clf_atomic_file file;    /* stream NULL: standard output */
     size_t index;            /* of the next row */
-    cli_fingerprint made_by; /* taken before the work, but for the ranges */
+    cli_fingerprint made_by; /* taken before the work; kind and ranges are added at the end */
 } quantized_writer;
 
 /* False: errno has the reason. */
@@ -65,7 +65,7 @@ static clf_status open_writer(quantized_writer *w, size_t width)
     return w->output->path ? clfi_output_open(w->output->path, false, &w->file) : CLF_OK;
 }
 
-/* The file with what stands beside it, if it has a name. */
+/* Commits the .npy file, and if it has a name its fingerprint. */
 static clf_status commit_npy(quantized_writer *w)
 {
     clf_npy_writer *npy = w->npy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quantized embeddings to standard output or a file. */
+/* Writes quantized embeddings to standard output or a file. */
 #ifndef CLFI_JOBS_EMBED_QUANTIZED_H
 #define CLFI_JOBS_EMBED_QUANTIZED_H
 
@@ -13,9 +13,9 @@ typedef struct cli_quantized_output {
     bool is_npy, is_json;
 } cli_quantized_output;
 
-/* Without given ranges int8 and uint8 hold all embeddings in memory, since ranges are known at the end; else windows are written as they
- * come. A file appears whole or not at all, a .npy file with its fingerprint beside it, which also tells the kind and the ranges.
- * directory: the model's. */
+/* Embeds and quantizes all inputs. int8 and uint8 without given ranges keep all embeddings in memory, because the ranges are known only at
+ * the end; otherwise windows are written as they come. A file appears whole or not at all. A .npy file gets a fingerprint beside it, which
+ * also records the kind and the ranges. directory: the model's. */
 clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const char *directory,
                                const cli_quantized_output *output, cli_inputs *inputs, clf_embed_stats *stats);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeds every input of a command, window by window. */
+/* Embeds all inputs of a command, window by window. */
 #include "jobs/embedding.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options and loop that the commands over embeddings share. */
+/* Options and loop shared by the commands that compute embeddings. */
 #ifndef CLFI_JOBS_EMBEDDING_H
 #define CLFI_JOBS_EMBEDDING_H
 
@@ -35,13 +35,13 @@ typedef struct cli_embedding {
         "batch-tokens", 0, "N", "tokens in one forward pass (default: chosen for the device)", CLI_SIZE, &(e).batch_tokens             \
     }
 
-/* The options for the library's calls, without progress. */
+/* The parameters of the library's calls; the caller adds the progress. */
 clf_embed_params cli_embed_params(const cli_embedding *options);
 
-/* Their width. */
+/* *out: the number of floats of an embedding with these options. */
 clf_status cli_embedding_width(const cli_session *session, const cli_embedding *options, size_t *out);
 
-/* One window's embeddings [count, width] with their texts. */
+/* One window's embeddings [count, width], or scores with width 1, and their texts (NULL if they come from a part file). */
 typedef struct cli_embedded {
     const clf_text *texts;
     const float *rows;
@@ -68,10 +68,10 @@ typedef struct cli_window_work {
     size_t max_tokens; /* 0: the model's */
 } cli_window_work;
 
-/* Runs all inputs, window by window. Adds totals to *stats; one notice on standard error tells of truncated texts. */
+/* Runs all inputs, window by window. Adds totals to *stats; one line on standard error counts truncated texts. */
 clf_status cli_run_windows(cli_session *session, cli_inputs *inputs, const cli_window_work *work, void *user, clf_embed_stats *stats);
 
-/* Embeds every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
+/* Embeds all inputs, window by window. Adds totals to *stats; one line on standard error counts truncated texts. */
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats);
 
@@ -95,8 +95,8 @@ void cli_collection_free(cli_collection *collection);
 /* Work of a command `MODEL_DIR [TEXT ...]` on its opened texts. */
 typedef clf_status (*cli_texts_work)(void *user, cli_session *session, const char *directory, cli_inputs *inputs, clf_embed_stats *stats);
 
-/* Runs such a command as a whole: the table's options, --file's value among them at *file, then the work, then its end. Returns the exit
- * status. */
+/* Runs such a command as a whole: parses the options of the table, which put the value of --file into *file, opens the texts, calls `work`
+ * and closes everything. Returns the exit status. */
 int cli_run_on_texts(const cli_command *command, const cli_option *table, size_t options, int argc, char **argv, const char *const *file,
                      cli_session *session, cli_texts_work work, void *user);
 

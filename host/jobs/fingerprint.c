@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fingerprints of embeddings: their fields, and what two of them have in common. */
+/* Fills the fields of fingerprints of embeddings, and compares two fingerprints. */
 #include "jobs/fingerprint.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ const cli_field_row cli_fields[CLI_FIELD_COUNT] = {
 #undef X
 };
 
-/* Differences between devices by rounding stay far below it; wrong results are above. */
+/* Largest difference between canaries, relative to their largest number: rounding stays far below it, wrong results are above. */
 static const double canary_bound = 1e-2;
 
 const char *const cli_fields_otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no"};
@@ -76,7 +76,7 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     const clf_embed_params params = cli_embed_params(options);
     CLF_TRY(cli_hash_model(directory, &out->field[CLI_FIELD_MODEL]));
     CLF_TRY(cli_hash_tokenizer(directory, &out->field[CLI_FIELD_TOKENIZER]));
-    CLF_TRY(cli_session_check_model(session, directory)); /* after they were read once more */
+    CLF_TRY(cli_session_check_model(session, directory)); /* after the hashes have read its files again */
     const bool as_model = params.pooling == CLF_AS_MODEL;
     const char *name = params.prompt_name ? params.prompt_name : clf_model_default_prompt_name(session->model);
     const char *prompt = params.prompt ? params.prompt : clf_model_prompt(session->model, name);
@@ -169,10 +169,10 @@ clf_status cli_fingerprint_options(const char *path, const cli_fingerprint *of_f
 
 static bool is_inside(char byte)
 {
-    return ((unsigned char)byte & 0xc0) == 0x80; /* a character of UTF-8 */
+    return ((unsigned char)byte & 0xc0) == 0x80; /* a continuation byte of UTF-8 */
 }
 
-/* Quotes a text for a message: all of it, or of two long texts the part around their first difference. */
+/* Quotes a text for a message: all of it, or if `text` or `other` is long, the part around their first difference. */
 static const char *quote(const char *text, const char *other, char out[QUOTE_BYTES])
 {
     size_t from = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fingerprint of a file of embeddings: the file F.npy.json beside F.npy says what made the vectors. search, verify and gather read it. If
- * F.npy is a link, the fingerprint lies beside the file that the link leads to. */
+/* Fingerprint of a file of embeddings: the file F.npy.json beside F.npy records what made the vectors. search, verify and gather read it.
+ * If F.npy is a link, the fingerprint is written beside the file that the link leads to. */
 #ifndef CLFI_JOBS_FINGERPRINT_H
 #define CLFI_JOBS_FINGERPRINT_H
 
@@ -8,8 +8,8 @@
 #include "io/json.h"
 #include "io/npy.h"
 
-/* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared, and whether it is the
- * device's. A field that only rounds differently (another device) or shortens (max_tokens) is told and binds nobody. */
+/* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared (it binds), and whether it
+ * belongs to the device. Fields that only change rounding (another device) or cut texts (max_tokens) are recorded but do not bind. */
 #define CLI_FINGERPRINT_FIELDS(X)                    \
     X(MODEL, "model", false, true, false)            \
     X(TOKENIZER, "tokenizer", false, true, false)    \
@@ -36,13 +36,13 @@ typedef enum cli_field {
 enum { CLI_CANARIES = 3 };
 
 typedef struct cli_fingerprint {
-    char *field[CLI_FIELD_COUNT];    /* whole, as bytes: a prompt may be long, and need not be UTF-8; NULL: not taken */
+    char *field[CLI_FIELD_COUNT];    /* values as text; a prompt may be long, and need not be UTF-8; NULL: not set */
     int64_t rows;                    /* of the file */
     char data[CLFI_HASH_TEXT_BYTES]; /* hash of its elements; "" = none */
-    clf_str texts;                   /* of the file: the hash of each row's text, one after another; empty = not told */
+    clf_str texts;                   /* hashes of the rows' texts, one after another; empty = not recorded (only search does) */
     size_t width;                    /* of the canaries */
     float *canaries;                 /* [CLI_CANARIES, width], not quantised; NULL = none */
-    float *ranges;                   /* of quantised rows: least and largest of each feature [2, width]; NULL = none */
+    float *ranges;                   /* of quantised rows: least and largest of each feature [2, width]; NULL = none; never read back */
 } cli_fingerprint;
 
 #define CLI_FINGERPRINT_INIT \
@@ -50,7 +50,7 @@ typedef struct cli_fingerprint {
         .rows = 0            \
     }
 
-/* The sentences, the same in every version. */
+/* The canaries: sentences, the same in every version, whose vectors show whether two devices compute the same. */
 extern const clf_text cli_canaries[CLI_CANARIES];
 
 const char *cli_field_name(cli_field field);
@@ -62,19 +62,19 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
 /* The canaries' vectors by the session's model. */
 clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint);
 
-/* Whether the fingerprint of `path` is one that search wrote: it tells the texts' hashes, or is too damaged to tell. IO, OUT_OF_MEMORY: it
- * cannot be read. */
+/* Whether search wrote the fingerprint of `path`: it holds hashes of texts, or is too damaged to be parsed. IO, OUT_OF_MEMORY: it cannot be
+ * read. FORMAT: it is larger than 1 GiB. */
 clf_status cli_fingerprint_is_of_search(const char *path, bool *out);
 
-/* Says that the file's rows are quantised, by the name of --quantize, with copies of the ranges [2, width] (NULL: none). */
+/* Records that the file's rows are quantised. name: the value of --quantize. ranges: [2, width], copied; NULL: none. */
 clf_status cli_fingerprint_quantized(cli_fingerprint *fingerprint, const char *name, const float *ranges);
 void cli_fingerprint_free(cli_fingerprint *fingerprint);
 
-/* Fields and canaries, to be released on their own. */
+/* Copies fields and canaries; the caller releases *out. All fields and canaries must be there. */
 clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *out);
 
-/* The fields and canaries as a JSON object, and back; `where` comes first in messages. A field that is no UTF-8 stands there with U+FFFD
- * for what is none, and its bytes beside it as <name>_hex. */
+/* The fields and canaries as a JSON object, and back; `where` comes first in messages. A field that is not UTF-8 is written with U+FFFD for
+ * its invalid bytes, and all its bytes are written as <name>_hex. The caller releases *out, after cli_fingerprint_parse also on failure. */
 clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
 clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
 
@@ -82,27 +82,29 @@ clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fing
  * begun with another pooling", where `that` is "PATH was begun with"; fields of the device count only `on_one_device`. */
 clf_status cli_fingerprint_same_work(const char *that, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device);
 
-/* FORMAT: `who`'s device computes something else than that of `whose` ("the first shard's"). What devices round differently passes. */
+/* FORMAT: the canaries of `who` and those of `whose` ("the first shard's") differ by more than devices round differently. */
 clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint *own, const char *whose, const cli_fingerprint *wanted);
 
-/* Before the work: whether a fingerprint can stand beside what will be written at `path`. IO, NOT_FOUND: not, because of the
- * folder, or because something there is not a fingerprint. */
+/* Checks before the work that a fingerprint can be written beside the output `path`. NOT_FOUND, IO: the folder does not allow it, or
+ * another file has the fingerprint's name. Pipes, devices and standard output get no fingerprint and pass. */
 clf_status cli_fingerprint_check_place(const char *path);
 
-/* Commits the writer, which it frees in any case, and where the output is a file its fingerprint beside it, with rows and hash. */
+/* Commits the output, and if it is a file also the fingerprint beside it, with the number of rows and the hash. Frees the writer in any
+ * case. */
 clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer);
 
-/* The same for a file whose rows and hash the fingerprint tells already. Closes `array` in any case. */
+/* The same for a file whose number of rows and hash are in the fingerprint already. Closes `array` in any case. */
 clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const char *path, clf_atomic_file *array);
 
-/* The name of the fingerprint beside the file at `path`, which an array that is nobody's embeddings takes away with it (jobs/npy_output.h);
- * NULL: there is none, or something else by that name. The caller frees it. */
+/* *out: the path of the fingerprint beside the file at `path`, which the caller frees; NULL: no file has that name, or one that is not a
+ * fingerprint. jobs/npy_output.h removes the fingerprint when another array replaces the embeddings. */
 clf_status cli_fingerprint_beside(const char *path, char **out);
 
-/* The fingerprint beside the .npy file `path`; *out_found false: it has none. FORMAT: broken, or of another file than this one. */
+/* Reads the fingerprint beside the .npy file `path`; *out_found false: it has none. FORMAT: it is broken, or describes another file. */
 clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found);
 
-/* The options by which the file's vectors are made again. FORMAT: a pooling that this version does not know. */
+/* The options that make the file's vectors again; out->prompt is borrowed from of_file. FORMAT: a pooling that this version does not
+ * know. */
 clf_status cli_fingerprint_options(const char *path, const cli_fingerprint *of_file, cli_embedding *out);
 
 /* INVALID_ARGUMENT names the first binding field in which the two differ, with both values. */

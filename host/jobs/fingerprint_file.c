@@ -10,7 +10,7 @@
 
 enum { FILE_BYTES = 1 << 30 };
 
-/* How every fingerprint begins, also one that is cut. */
+/* The first bytes of every fingerprint, also of a truncated one. */
 static const char beginning[] = "{\n \"schema\": \"" CLI_FINGERPRINT_SCHEMA "\"";
 
 static clf_status with_ending(const char *path, char **out)
@@ -21,7 +21,7 @@ static clf_status with_ending(const char *path, char **out)
     return st;
 }
 
-/* Beside the file itself, wherever a link to it is: whoever opens it by another name finds it, too. */
+/* The fingerprint's path: beside the file that `path` leads to, so that it is found through every link to that file. */
 static clf_status beside(const char *path, char **out)
 {
     char *real;
@@ -31,8 +31,8 @@ static clf_status beside(const char *path, char **out)
     return st;
 }
 
-/* The same for reading; where nothing is there, beside the link: a folder of links has the fingerprints' links beside the files'.
- * *out NULL: nowhere. */
+/* Finds the fingerprint for reading. If none is beside the file itself, it looks beside the link: a folder of links may also have links to
+ * the fingerprints. *out NULL: there is none. */
 static clf_status find_beside(const char *path, char **out)
 {
     char *name;
@@ -138,7 +138,7 @@ clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const
     CLF_GOTO(beside(path, &name));
     CLF_GOTO(open_own(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
-    CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before the first of the two has its name */
+    CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before one of the two has its name */
     CLF_GOTO(clfi_atomic_commit(array));
     st = clfi_atomic_commit(&file);
 done:

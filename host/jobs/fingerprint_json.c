@@ -107,7 +107,7 @@ static int hex_digit(char digit)
     return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Digits of the field's bytes, each two of them one that is not 0. */
+/* Reads a field from hexadecimal digits, two for each byte; no byte may be 0. */
 static clf_status read_bytes(const char *where, size_t field, const char *digits, cli_fingerprint *out)
 {
     clf_str bytes = CLF_STR_INIT;
@@ -159,7 +159,7 @@ static clf_status read_fields(const json_t *root, const char *where, cli_fingerp
     return CLF_OK;
 }
 
-/* A vector of numbers that float32 holds. */
+/* Reads a vector of `width` numbers that are finite in float32. */
 static clf_status read_vector(const json_t *vector, const char *where, size_t canary, size_t width, float *out)
 {
     char found[CLFI_JSON_FOUND_BYTES];

@@ -170,7 +170,7 @@ static bool is_blank(const char *data, size_t size)
     return true;
 }
 
-/* The same, unless the caller skips the text. */
+/* Adds the text, unless it is blank and blank ones are skipped, or `meets` refuses it. */
 static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, clf_text object)
 {
     bool is_taken = !inputs->skips_blank || !is_blank(data, size);
@@ -197,7 +197,7 @@ static clf_status add_given(cli_inputs *inputs)
     return CLF_OK;
 }
 
-/* The JSON reader replaced half of a surrogate pair by U+FFFD. */
+/* Refuses a text in which the JSON reader has replaced half of a surrogate pair by U+FFFD. */
 static clf_status check_whole(const cli_inputs *inputs, size_t length, const char *where, const json_t *text)
 {
     static const char replaced[] = "\xef\xbf\xbd";
@@ -207,7 +207,7 @@ static clf_status check_whole(const cli_inputs *inputs, size_t length, const cha
     return CLF_OK;
 }
 
-/* An array of two texts. */
+/* Adds the pair of a line that is an array. */
 static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, size_t length, const char *where)
 {
     const json_t *first = json_array_get(pair, 0), *second = json_array_get(pair, 1);
@@ -356,7 +356,7 @@ static size_t count_lines(const char *path)
     return is_whole ? lines + 1 : SIZE_MAX;
 }
 
-/* SIZE_MAX: unknown, as for standard input. */
+/* Counts the texts that are still to be read; a line of a file counts as one. SIZE_MAX: unknown, as for standard input. */
 static size_t count_texts(const cli_inputs *inputs)
 {
     for (int i = 0; i < inputs->argument_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of a command, from arguments, a file, standard input or memory, read in windows so that memory does not grow with the file. */
+/* Reads the texts of a command from arguments, files, standard input or memory, in windows, so that memory does not grow with the file. */
 #ifndef CLFI_JOBS_INPUTS_H
 #define CLFI_JOBS_INPUTS_H
 
@@ -16,7 +16,7 @@
 
 enum { CLI_WINDOW = 4096 };
 
-/* Origin of a text: line `line` of `file` in units of the inputs; line 0: it is an argument. */
+/* Origin of a text: number `line` in `file`, counted in `unit` of the inputs; line 0: an argument, or a text in memory without a number. */
 typedef struct cli_place {
     const char *file;
     size_t line;
@@ -27,11 +27,11 @@ typedef struct cli_met_text {
     clf_text text;
     cli_place place;
     size_t file;     /* index of its file among those of cli_inputs_open_files */
-    clf_text object; /* of a .jsonl file: the object whose member the text is, as it is written; data NULL: the line is a string alone */
+    clf_text object; /* the JSON object, as written, whose member "text" this is; data NULL: the text is not a member of an object */
 } cli_met_text;
 
 typedef struct cli_inputs {
-    char **arguments; /* after the file; "-" stands for the lines of standard input */
+    char **arguments; /* read after the file; "-" stands for the lines of standard input */
     int argument_count;
     const clf_text_pair *given; /* in memory: those that are left, */
     const size_t *given_numbers;
@@ -39,46 +39,47 @@ typedef struct cli_inputs {
     FILE *stream;                    /* the file being read; NULL = none */
     const char *name;                /* its name for messages, */
     const char *unit;                /* and what places[] count in it: "line", or "text" of those in memory */
-    const char *const *more_files;   /* to be read after it, borrowed */
+    const char *const *more_files;   /* files to read after this one, borrowed */
     size_t more_count, file_index;
     bool is_jsonl, owns_stream;
     size_t line_number;
     int argument_total;              /* at the start */
-    uint64_t file_bytes, bytes_read; /* of the file's whole size, 0 where nobody knows it: how far its reading is */
-    bool stays;                      /* the caller sets it: IO where a regular file was changed or replaced before its end was read */
-    struct stat opened;              /* such a file as it was at first */
+    uint64_t file_bytes, bytes_read; /* size of all files (0: unknown), and how many bytes have been read */
+    bool stays;                      /* set by the caller: a regular file that changes before its end is read is an error, IO */
+    struct stat opened;              /* the file as it was when it was opened */
     cli_ill_formed ill_formed;
     clf_str line;
     clf_str bytes; /* the window's texts, one after another */
     clf_text texts[CLI_WINDOW];
     bool takes_pairs;             /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
-    clf_text seconds[CLI_WINDOW]; /* of pairs; data NULL: none */
+    clf_text seconds[CLI_WINDOW]; /* second texts of pairs; data NULL: none */
     cli_place places[CLI_WINDOW]; /* of texts[i] */
     size_t count, total;          /* in the window; in all windows before it */
     size_t window;                /* its index */
     size_t windows;               /* begun so far */
     size_t window_texts;          /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
-    bool (*wants)(void *user, size_t window); /* NULL: all; the others' texts are read and passed over */
+    bool (*wants)(void *user, size_t window); /* NULL: all windows; the texts of unwanted ones are read and skipped */
     void *wants_user;
-    bool skips_blank; /* lines of nothing but white space are passed over; the caller sets it before the first window */
-    clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* NULL: all are taken; else it meets each as it is read */
+    bool skips_blank; /* texts of nothing but white space are skipped; the caller sets it before the first window */
+    clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* decides about each text as it is read; NULL: all taken */
     void *meets_user;
-    uint64_t passed_bytes; /* of windows that were passed over */
-    bool tells_nothing;    /* of inputs without a text, which else standard error tells once; the caller sets it */
+    uint64_t passed_bytes; /* of windows that were skipped */
+    bool tells_nothing;    /* no warning on standard error about a file without texts; the caller sets it, and the first warning does */
 } cli_inputs;
 
-/* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped). If its name ends in .jsonl, each line is a JSON string,
- * or an object with "text". "-" = standard input; NULL = none. A byte order mark at its start is left out. Lines that are not UTF-8 are
- * taken, and standard error says so at its end. INVALID_ARGUMENT: no text at all was asked for. */
+/* Opens the texts of a file, then of the arguments; both are borrowed. file: one text per line (a last "\r" of a line is dropped). If its
+ * name ends in .jsonl, each line is a JSON string, or an object with "text". "-" = standard input; NULL = none. A byte order mark at its
+ * start is left out. Lines that are not UTF-8 are taken, with a warning on standard error at the end of the file. INVALID_ARGUMENT: neither
+ * file nor arguments. NOT_FOUND, IO: the file cannot be opened. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
 
-/* The texts of several such files, count > 0, one file after another; borrowed. NOT_FOUND, IO: the first cannot be opened; the next windows
- * tell the same of the others. */
+/* Opens the texts of several such files, count > 0, one file after another; their names are borrowed. NOT_FOUND, IO: the first file cannot
+ * be opened; for the others cli_inputs_next returns the same. */
 clf_status cli_inputs_open_files(const char *const *files, size_t count, cli_inputs **out);
 
-/* Inputs of pairs, or of texts alone (second.data NULL), in memory; all is borrowed. numbers: the number of each in messages, from 1, in
- * `name`; both NULL: its position among these. */
+/* Takes pairs, or single texts (second.data NULL), from memory; all is borrowed. Messages call a text by its number (from 1) in the file
+ * `name`: numbers[i]. Both NULL: messages give its position in `pairs`. */
 clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out);
 
 /* The row of --file for a command's option table. */
@@ -88,36 +89,39 @@ clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers
             CLI_TEXTS, &(file)                                                                                                          \
     }
 
-/* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */
+/* cli_inputs_open for a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or neither file nor arguments. */
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out);
 
-/* How much of all inputs was read, 0 to 1; NaN where a stream may go on. passed: how much was passed over. */
+/* How much of all inputs has been read, 0 to 1; NaN if a stream of unknown length is among them. passed_share: how much was skipped. */
 double cli_inputs_share(const cli_inputs *inputs);
 double cli_inputs_passed_share(const cli_inputs *inputs);
 
-/* The texts of a window, before the first is read, so that `workers` that take windows from a queue all have several. A window is an eighth
- * of each one's share, at most `most` and at least a 128th of that. One of them alone: `most`. */
+/* Number of texts in a window for `workers` that take windows from a queue; call it before the first window is read. It is an eighth of a
+ * worker's share, so that each worker gets several windows, but at least most / 128 and at most `most`. With one worker it is `most`, with
+ * an unknown number of texts most / 8. */
 size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 
-/* Checks that an input file did not change since it was opened, if the inputs promise it because others read the file to hash it. Callers
- * check before they keep the results of a window. IO: it was changed. */
+/* With `stays` set, checks that the input file has not changed since it was opened: it is also read to hash it. Callers check before they
+ * keep the results of a window. IO: it was changed; NOT_FOUND: it was removed. */
 clf_status cli_inputs_check_stays(const cli_inputs *inputs);
 
-/* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
+/* Whether the end of all texts has been reached. If the last window is full, a file's end shows only when the next window is asked for. */
 bool cli_inputs_are_read(const cli_inputs *inputs);
 
-/* A failure by what is read from `name`, which goes in front of the message: the command line is not to blame, and INVALID_ARGUMENT becomes
- * FORMAT. */
+/* Puts `name`, whose contents caused the failure, in front of the message, and returns the status. INVALID_ARGUMENT becomes FORMAT, because
+ * the command line is not to blame. */
 clf_status cli_contents_blame(const char *name, clf_status st);
 
-/* A failure by a text, with where it stands: "F: line 7" in those units, as cli_contents_blame; or, where the line is 0, "text 3" by
- * `number`, from 1. */
+/* Puts the origin of the text that caused the failure in front of the message: "F: line 7" (`unit` is "line"), as cli_contents_blame. If
+ * place->line is 0, it is "text 3" by `number`, from 1, and the status stays. */
 clf_status cli_text_blame(const cli_place *place, const char *unit, size_t number, clf_status st);
 
-/* The same where text *failed of the window is to blame (the library's failed_text; other values: none). */
+/* cli_text_blame for text *failed of the window (failed_text of the library's calls). CLF_OK, and a failure with an index outside the
+ * window, is returned unchanged. */
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);
 
-/* Fills texts[0..count) with the next window that is wanted; count 0 at the end. The texts live until the next call. */
+/* Fills texts[0..count) with the next window that is wanted; count 0 at the end. The texts live until the next call. NOT_FOUND, IO: a file
+ * cannot be opened or read. FORMAT: a line is too long or is not what .jsonl expects. A failure of `meets`. OUT_OF_MEMORY. */
 clf_status cli_inputs_next(cli_inputs *inputs);
 
 #endif

@@ -13,7 +13,7 @@
 #include "jobs/pool.h"
 #include "console/progress.h"
 
-enum { REST = 20 }; /* an unfinished index is written again after this many times what writing took */
+enum { REST = 20 }; /* an unfinished index is written again after this many times as long as the last writing took */
 
 /* Source of a text's vector. */
 typedef struct source {
@@ -91,7 +91,7 @@ static clf_status append(kept *k, clf_npy_writer *writer, const float *row, cons
     return clfi_str_append(&k->now.texts, hash, CLI_TEXT_HASH_BYTES);
 }
 
-/* The rows of the file's texts; of an unfinished corpus, those that are there, after what the index held before. */
+/* Appends the rows of the file's texts. For an unfinished corpus these are the rows of the former index, then the new ones so far. */
 static clf_status append_rows(kept *k, const kept_file *file, bool is_finished, clf_npy_writer *writer)
 {
     const cli_kept_index *index = &file->index;
@@ -110,7 +110,7 @@ static clf_status write_file(kept *k, const kept_file *file, bool is_finished)
     const int64_t width = (int64_t)k->width;
     clf_npy_writer *writer;
     clfi_str_clear(&k->now.texts);
-    CLF_TRY(cli_fingerprint_check_place(file->index.path)); /* a link may have come there */
+    CLF_TRY(cli_fingerprint_check_place(file->index.path)); /* a link may have appeared there */
     CLF_TRY(clfi_npy_writer_open(file->index.path, CLF_FILE_F32, 1, &width, &writer));
     const clf_status st = append_rows(k, file, is_finished, writer);
     if (st == CLF_OK)
@@ -177,7 +177,7 @@ static clf_status add_fresh(void *user, const cli_embedded *window)
     return CLF_OK;
 }
 
-/* Rows in the order of the texts. */
+/* Copies all rows into the corpus, in the order of its texts. */
 static clf_status put_together(kept *k)
 {
     cli_collection *c = &k->corpus->rows;
@@ -202,7 +202,7 @@ static bool is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The canaries for all indexes: those of an index that is still valid, or if one starts over, those of this device. */
+/* Sets the canaries for all indexes: those of this device if an index starts over, else those of an index. */
 static clf_status take_canaries(kept *k)
 {
     const cli_fingerprint *before = NULL;
@@ -252,7 +252,7 @@ done:
     return st;
 }
 
-/* The indexes, each in the order of its texts. */
+/* Writes the finished indexes, each in the order of its texts. */
 static void save_all(kept *k)
 {
     for (size_t i = 0; i < k->file_count; i++)

@@ -13,7 +13,7 @@
 #include "base/sidecar.h"
 #include "console/progress.h"
 
-enum { MOST_NAME = 96 }; /* bytes of a corpus' name in its index's */
+enum { MOST_NAME = 96 }; /* bytes of the corpus' name that the index's name takes */
 
 static const char npy_magic[] = "\x93NUMPY";
 
@@ -110,7 +110,8 @@ static clf_status read_file(cli_kept_index *index, const char *path, const cli_f
     return st;
 }
 
-/* Whether search made the two files. Neither is a link; one may be missing. */
+/* Looks for the index and its fingerprint. *out_any: one of them exists; *out_whole: both do; *out_own: search wrote the fingerprint. IO:
+ * one of them is a link or is not such a file. */
 static clf_status check_files(const char *path, bool *out_any, bool *out_whole, bool *out_own)
 {
     clf_str beside = CLF_STR_INIT;
@@ -129,7 +130,7 @@ done:
     return st;
 }
 
-/* Reads the index that an earlier version kept beside the corpus, if there is no other. */
+/* Reads the index that an earlier version kept beside the corpus. If that fails, it counts as missing. */
 static clf_status read_earlier(cli_kept_index *index, const char *corpus, const cli_fingerprint *now, size_t width)
 {
     clf_str path = CLF_STR_INIT;

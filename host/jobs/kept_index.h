@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* One file of kept embeddings: its name, what it holds, and whether it may be replaced. */
+/* Finds and reads an index: the file that keeps the embeddings of one corpus between searches (jobs/kept_embeddings.h). */
 #ifndef CLFI_JOBS_KEPT_INDEX_H
 #define CLFI_JOBS_KEPT_INDEX_H
 
 #include "jobs/fingerprint.h"
 
-/* Place of indexes: a file if the path ends in .npy (for one corpus), else a folder. In a folder an index is called
- * NAME-HASH.npy by the corpus' name and the real paths of corpus and model. */
+/* Place of indexes: a file if the path ends in .npy (for one corpus), else a folder. In a folder an index is called NAME-HASH.npy: the name
+ * of the corpus' file, and a hash of the real paths of corpus and model. */
 typedef struct cli_index_place {
     const char *path; /* NULL: the folder "embeddings" in the program's cache folder, which must be private */
-    bool is_off;      /* nothing is used and nothing is kept */
+    bool is_off;      /* no index is read or written */
 } cli_index_place;
 
 /* Whether the place is a file. */
@@ -18,26 +18,27 @@ bool cli_index_is_file(const cli_index_place *place);
 enum { CLI_TEXT_HASH_BYTES = CLFI_HASH_TEXT_BYTES - 1 };
 
 typedef struct cli_known_text {
-    const char *hash; /* CLI_TEXT_HASH_BYTES of them, borrowed from `before` */
+    const char *hash; /* CLI_TEXT_HASH_BYTES characters, borrowed from `before` */
     size_t row;
 } cli_known_text;
 
 typedef struct cli_kept_index {
     char *path;    /* NULL: nothing is kept of this corpus */
-    char *earlier; /* F.embeddings.npy of an earlier version, whose rows these are; NULL: none */
+    char *earlier; /* F.embeddings.npy of an earlier version, from which the rows were read; NULL: none */
     bool may_write;
     cli_fingerprint before;
-    float *rows; /* [count, width]: what can be used */
+    float *rows; /* [count, width]: embeddings that this run can use */
     size_t count;
     cli_known_text *known; /* [count], sorted by hash */
 } cli_kept_index;
 
-/* The folder for indexes, made where it does not exist, or the place's file; the caller frees it. NULL: CLF_CACHE_DIR is "", so nothing
- * is cached. IO, NOT_FOUND: the folder cannot be made, or the program's own is not private. */
+/* *out: the folder for indexes, which is created if it does not exist, or the place's file; the caller frees it. NULL: CLF_CACHE_DIR is "",
+ * so nothing is cached. NOT_FOUND, IO: the folder cannot be created, or the program's own folder is not private. */
 clf_status cli_kept_place(const cli_index_place *place, char **out);
 
-/* Finds and reads the index of `corpus` in that folder or file. `now`: the fingerprint of this run, of vectors of `width`. What cannot
- * be used is told on standard error and left out, and the corpus is embedded again. OUT_OF_MEMORY. */
+/* Finds and reads the index of `corpus` in that folder or file. `now`: the fingerprint of this run, whose vectors have `width` features.
+ * An index that cannot be read leaves *out without rows, and standard error says why. One of another model or of other options leaves it
+ * without rows, and nothing is printed. OUT_OF_MEMORY. */
 clf_status cli_kept_index_open(const char *path, bool is_file, const char *corpus, const char *model, const cli_fingerprint *now,
                                size_t width, cli_kept_index *out);
 void cli_kept_index_close(cli_kept_index *index);

@@ -22,14 +22,14 @@ static bool ends(const char *text, const char *with)
     return n >= m && strcmp(text + n - m, with) == 0;
 }
 
-/* Which files of a model's directory, and of its modules' folders, say what a vector is. */
+/* Whether a file of a model's directory, or of a module's folder, determines the vectors. */
 static bool is_of_model(const char *name)
 {
     return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || strcmp(name, CLFI_ADAPTER_CONFIG) == 0 ||
-           ends(name, ".gguf") || ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* an index may name any */
+           ends(name, ".gguf") || ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* it may name any of these */
 }
 
-/* Input of a hash: a file's bytes, or its size and times, by which an exchange is noticed. */
+/* `add` adds a file's bytes to the hash, or only its size and times, which show that it was replaced. */
 typedef struct file_hash {
     clf_hasher *hasher;
     clf_status (*add)(clf_hasher *hasher, const char *path);
@@ -69,7 +69,7 @@ done:
     return st;
 }
 
-/* The folder of one module: 1_Pooling, 2_Dense. Some modules have none. */
+/* Adds the folder of one module: 1_Pooling, 2_Dense. Some modules have none. */
 static clf_status add_module(const file_hash *hash, const char *directory, const char *given)
 {
     char *path, name[CLFI_MODULE_PATH_BYTES];
@@ -114,7 +114,8 @@ static clf_status add_lowercase(const file_hash *hash, const char *directory)
     return CLF_OK;
 }
 
-/* Arguments there change the network; without them the file stays outside, whatever its lengths are. */
+/* Adds the settings file of the Transformer module if it has arguments for config.json, which change the network. Its lengths alone are not
+ * hashed. */
 static clf_status add_arguments(const file_hash *hash, const char *directory)
 {
     char *network;
@@ -149,7 +150,7 @@ static clf_status add_tokenizer(const file_hash *hash, const char *directory)
     return add_lowercase(hash, directory);
 }
 
-/* The parts of a directory, and those of the model that it is an adapter for. */
+/* Adds the parts of a directory, and if it is an adapter those of its base model. */
 static clf_status add_with_base(const file_hash *hash, const char *directory, clf_status (*add_parts)(const file_hash *, const char *))
 {
     char *base;

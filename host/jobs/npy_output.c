@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "jobs/fingerprint.h"
 
-/* Behind the writing, whose status is passed on. Frees the name. */
+/* Removes the fingerprint (NULL: none) if the writing succeeded, else returns its status. Frees the name. */
 static clf_status remove_outdated(char *fingerprint, clf_status written)
 {
     const clf_status st = written == CLF_OK && fingerprint && unlink(fingerprint) != 0 ? clfi_fail_errno("remove", fingerprint) : written;
@@ -18,7 +18,7 @@ static clf_status remove_outdated(char *fingerprint, clf_status written)
 
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data)
 {
-    char *outdated; /* found first: what fails after the writing has changed the output */
+    char *outdated; /* found first: if that fails, the output is not changed */
     CLF_TRY(cli_fingerprint_beside(path, &outdated));
     return remove_outdated(outdated, clfi_npy_write(path, dtype, rank, dim, data));
 }

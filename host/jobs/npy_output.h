@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes NumPy files that are not embeddings. The fingerprint of embeddings that had the same name before is removed. */
+/* Writes NumPy files that are not embeddings. If the file replaces embeddings, their fingerprint is removed. */
 #ifndef CLFI_JOBS_NPY_OUTPUT_H
 #define CLFI_JOBS_NPY_OUTPUT_H
 
 #include "io/npy.h"
 
-/* clfi_npy_write; IO also where the fingerprint of what was there cannot be removed. */
+/* clfi_npy_write. IO also: the fingerprint of the former file cannot be removed. */
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
 /* Commits an array that was written row by row (clfi_npy_writer_finish) together with another output of the same command (NULL: none). If

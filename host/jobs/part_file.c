@@ -21,8 +21,8 @@ static const char window_magic[] = "clf-rows", end_magic[] = "clf-done";
 
 typedef struct record {
     char magic[MAGIC_BYTES];
-    uint64_t window, first, count, width; /* of an end: windows and rows of the whole input, 0, 0 */
-    char hash[40];                        /* of these four and of the rows, as text */
+    uint64_t window, first, count, width; /* in the last record: windows and rows of the whole input, 0, 0 */
+    char hash[40];                        /* of these four numbers and of the rows, as text */
 } record;
 
 /* ---- The job ---- */
@@ -142,7 +142,7 @@ static clf_status name_first(clf_atomic_file *file, const char *path)
 {
     if (linkat(AT_FDCWD, file->temporary, AT_FDCWD, path, 0) == 0 || errno == EEXIST)
         return CLF_OK;
-    return errno == EPERM || errno == ENOTSUP || errno == ENOSYS ? clfi_atomic_commit(file) /* no links there */
+    return errno == EPERM || errno == ENOTSUP || errno == ENOSYS ? clfi_atomic_commit(file) /* a file system without hard links */
                                                                  : clfi_fail_errno("link to", path);
 }
 
@@ -220,7 +220,7 @@ static clf_status read_all(const cli_part *part, void *data, size_t size, uint64
 
 static clf_status sync_part(const cli_part *part)
 {
-    if (fdatasync(part->descriptor) != 0 && errno != EINVAL && errno != ENOSYS) /* some file systems cannot, and say so */
+    if (fdatasync(part->descriptor) != 0 && errno != EINVAL && errno != ENOSYS) /* EINVAL, ENOSYS: the file system cannot sync */
         return clfi_fail_errno("fdatasync", part->path);
     return CLF_OK;
 }
@@ -327,7 +327,7 @@ static clf_status check_beginning(const cli_part *part)
     return CLF_OK;
 }
 
-/* *out_torn: the process that wrote it was ended before it was whole. */
+/* *out_torn: the writing process was ended before the first line was complete. */
 static clf_status read_header(cli_part *part, bool *out_torn)
 {
     char *text;
@@ -406,7 +406,7 @@ static clf_status open_file(cli_part *part, int flags, struct stat *out)
     if (flags == O_RDONLY)
         return CLF_OK;
     if (flock(part->descriptor, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? clfi_fail(CLF_IO, "%s: another process writes it", part->path) : CLF_OK; /* not all can lock */
+        return errno == EWOULDBLOCK ? clfi_fail(CLF_IO, "%s: another process writes it", part->path) : CLF_OK; /* a system without locks */
     if (stat(part->path, &named) != 0 || named.st_dev != info.st_dev || named.st_ino != info.st_ino)
         CLF_FAIL(CLF_IO, "%s: another process finished it just now", part->path);
     return CLF_OK;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the program waits for its own processes. */
+/* Time limits of the program for the processes that it starts for devices. */
 #ifndef CLFI_JOBS_PATIENCE_H
 #define CLFI_JOBS_PATIENCE_H
 
-/* Seconds. First of the pool (jobs/pool.h), where a process that compiles kernels for minutes is only slow: what it works at is given to
- * another as well, and it goes on. */
+/* In seconds. The first five are of the pool (jobs/pool.h). A process may compile kernels for minutes without an answer, so a slow one goes
+ * on while another process repeats its window. */
 typedef struct cli_limits {
-    double open;             /* after the first device has opened the model, or four times as long as that took: others join later */
+    double open;             /* wait for other devices after the first has opened the model, at least 4 times as long as the first took */
     double move;             /* for the bytes of a request or an answer that has begun */
-    double stalled;          /* and four times as long as its windows took: another takes the texts as well */
-    double told;             /* no answer for so long is told */
-    double lost;             /* and twenty times as long as its windows took: the process is ended */
-    double listing;          /* of the devices (jobs/device_listing.h), */
-    double listing_of_ranks; /* and where ranks of a machine all load drivers at once */
+    double stalled;          /* without an answer, and 4 times as long as usual: another device repeats the window */
+    double told;             /* without an answer, and 4 times as long as usual: a line on standard error says so */
+    double lost;             /* without an answer, and 20 times as long as usual: the process is ended */
+    double listing;          /* for listing the devices (jobs/device_listing.h) */
+    double listing_of_ranks; /* the same when several ranks of mpirun load drivers at once */
 } cli_limits;
 
-/* In a file of its own: the tests link the program with another that has less. */
+/* In a file of its own, because the tests link the program with shorter limits. */
 extern const cli_limits cli_patience;
 
 #endif

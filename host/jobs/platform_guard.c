@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of signals and of exit around enumeration, which start the program again. */
+/* Installs handlers of signals and of exit around enumeration, which start the program again. */
 #include "jobs/platform_guard.h"
 
 #include <signal.h>
@@ -18,14 +18,14 @@ extern char **environ;
 
 static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[COUNT(numbers)];
-static const int asked[] = {SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}; /* PoCL's LLVM takes these over and the first of each has no effect */
+static const int asked[] = {SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}; /* PoCL's LLVM handles these, and the first of each is lost */
 static struct sigaction asked_before[COUNT(asked)];
 static bool is_armed, stays;
 static char **arguments, *folder;
 static pid_t armed_by;
-static pid_t owner; /* of the folder: a process that it forked leaves it alone */
+static pid_t owner; /* the process that made the folder and removes it; its forks do not */
 
-/* A copy of the pointers, for reading the options moves the program's own. Without memory for it nothing is guarded. */
+/* Copies the pointers, because parsing the options reorders argv. Without memory for the copy nothing is guarded. */
 void cli_platforms_arguments(int argc, char **argv)
 {
     if (clfi_alloc((size_t)argc + 1, sizeof *arguments, "arguments", &arguments) == CLF_OK)
@@ -43,7 +43,7 @@ static void start_again(int number)
     raise(number);
 }
 
-/* Handles a second crash: no driver crashes while it is loaded, but one crashes with its device. */
+/* Handles a second crash: the drivers that are left load without a crash, but one crashes when its device is used. */
 static void tell_crash(int number)
 {
     static const char text[] = "clformer: an OpenCL driver crashed while its device was opened (clformer devices lists the drivers; "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drivers that crash or exit while they are loaded, found without trying each one first: only the crash itself costs time. */
+/* Lets the program run despite OpenCL drivers that crash or exit while they are loaded. A driver is tried on its own only after a crash, so
+ * that the start costs nothing where all work. */
 #ifndef CLFI_JOBS_PLATFORM_GUARD_H
 #define CLFI_JOBS_PLATFORM_GUARD_H
 
@@ -8,22 +9,22 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* The program's arguments, before anything else. */
+/* Keeps the program's arguments for a second start; main calls it before it parses them. */
 void cli_platforms_arguments(int argc, char **argv);
 
 /* Around the process's first enumeration of devices. If a driver crashes or calls exit() in it, the program starts again with the same
  * arguments. It then tries each driver in a process of its own (platform_probe.h), says on standard error which ones it leaves out, and
- * goes on without them. A driver that crashes then as well is told before the program ends. A driver that hangs is found by `clformer
- * devices` only. Not from several threads. */
+ * goes on without them. If a driver crashes again, a message says so before the program ends. A driver that hangs is not noticed here,
+ * but by `clformer devices`. Not thread-safe. */
 clf_status cli_platforms_enter(void);
 void cli_platforms_leave(void);
 
-/* For a program of several processes: from now on entering starts nothing again, neither here nor in processes that are forked. */
+/* For a program of several processes: from now on a crash does not start the program again, in this process and in its forks. */
 void cli_platforms_stay(void);
 
-/* Tries each driver now, and leaves out what crashes, hangs or ends the program, from this process and those that it starts, until it
- * leaves or ends. `tells`: standard error names it; `notes` (may be NULL) gets the same lines. For a program that leaves OpenCL to other
- * processes it stands in the place of entering. */
+/* Tries each driver now. Those that crash, hang, end the program or cannot be loaded are left out of this process and of those that it
+ * starts, until cli_platforms_leave or the end of the process. `tells`: standard error names them; `notes` (may be NULL) gets the same
+ * lines. A program whose child processes alone use OpenCL calls it instead of cli_platforms_enter. */
 clf_status cli_platforms_leave_out(bool tells, clf_str *notes);
 
 #endif

@@ -32,10 +32,10 @@ typedef struct driver_file {
     char *path, *link; /* link: in a folder of its own below the temporary one */
     clfi_child child;
     bool is_late; /* it took too long */
-    int result;   /* as waitpid tells it; -1: somebody else has asked, so nothing is known, also nothing bad */
+    int result;   /* status of waitpid; -1: it was collected elsewhere, so nothing is known, and the library counts as good */
 } driver_file;
 
-/* The library that an .icd file names, its first line; "" where it cannot be read. */
+/* Reads the library that an .icd file names in its first line; "" if the file cannot be read. */
 static void read_library(const char *path, char *out, int size)
 {
     FILE *stream = fopen(path, "r");
@@ -46,7 +46,8 @@ static void read_library(const char *path, char *out, int size)
         fclose(stream);
 }
 
-/* Loaders silently skip a library that they cannot load. user: two texts, the folder and the file. */
+/* Runs in the child. It also loads the library itself, because loaders silently skip one that they cannot load. user: two texts, the folder
+ * and the file. */
 static void enumerate(int socket, const void *user)
 {
     const char *const *texts = user, *folder = texts[0], *path = texts[1];
@@ -58,7 +59,7 @@ static void enumerate(int socket, const void *user)
     dup2(null, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("OCL_ICD_VENDORS", folder, 1);
-    if (clf_device_list_create(&list) == CLF_OK) /* an error is no crash: the list tells it again */
+    if (clf_device_list_create(&list) == CLF_OK) /* an error is no crash: the program's own list reports it */
         clf_device_list_destroy(list);
     read_library(path, library, sizeof library);
     if (library[0] && !dlopen(library, RTLD_LAZY))
@@ -66,7 +67,7 @@ static void enumerate(int socket, const void *user)
     _exit(LOADED); /* without the drivers' own destructors */
 }
 
-/* ROOT/NAME/FILE.icd -> the file; the child sees ROOT/NAME only. */
+/* Links ROOT/NUMBER/FILE.icd to the file and starts its child, which sees ROOT/NUMBER only. */
 static clf_status start(driver_file *file, const char *root, size_t number)
 {
     char name[24];
@@ -134,8 +135,8 @@ static bool is_icd(const char *name)
     return length > 4 && strcmp(name + length - 4, ".icd") == 0;
 }
 
-/* Names of *.icd in a folder, in their order, as paths; or the one file that stands in place of the folder. A folder that cannot be read
- * has none: the loader sees none there either. */
+/* Finds the paths of *.icd in a folder, in the order of their names; `folder` may also be one such file. A folder that cannot be read has
+ * none: the loader finds none there either. */
 static clf_status find_files(const char *folder, driver_file *files, size_t *count)
 {
     struct dirent **names;
@@ -159,7 +160,7 @@ static clf_status find_files(const char *folder, driver_file *files, size_t *cou
     return st;
 }
 
-/* The folder with all that work: links in ROOT itself. */
+/* Moves the links to all libraries that work into ROOT, and makes it the folder of the loader. */
 static clf_status keep_others(const driver_file *files, size_t count, const char *root)
 {
     for (size_t i = 0; i < count; i++) {
@@ -202,7 +203,7 @@ clf_status cli_platforms_probe(clf_str *notes, char **folder)
         if (st == CLF_OK)
             st = probe_all(files, count, root, notes, &broken);
         else if (st != CLF_OUT_OF_MEMORY)
-            st = CLF_OK; /* nothing can be tried without it, but devices can be listed */
+            st = CLF_OK; /* nothing can be tried without a folder, but devices can be listed */
     }
     for (size_t i = 0; i < count; i++) {
         if (files[i].link) {

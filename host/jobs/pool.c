@@ -16,12 +16,12 @@
 #include "jobs/pool_members.h"
 #include "console/progress.h"
 
-enum { MOST_TRIES = 2, WINDOWS_AHEAD = 16, TIMES_LOST = 20 /* as CLI_TIMES_LATE, until a device is lost */ };
+enum { MOST_TRIES = 2, WINDOWS_AHEAD = 16, TIMES_LOST = 20 /* as CLI_TIMES_LATE: a device is lost after so many times the usual */ };
 
 typedef struct window_job {
     bool is_done;
-    int workers, tries;   /* members at it; members that failed with it */
-    double share, passed; /* of all inputs read with it */
+    int workers, tries;   /* members that work on it; members that failed with it */
+    double share, passed; /* cli_inputs_share and cli_inputs_passed_share after the window was read */
     clf_str bytes;
     clf_text *texts; /* as cli_pool_texts has them */
     size_t text_count;
@@ -35,7 +35,7 @@ typedef struct cli_pool {
     cli_pool_members members;
     window_job *jobs; /* ring */
     size_t capacity, used;
-    uint64_t first; /* number of the oldest window_job in it; they are counted from the start */
+    uint64_t first; /* number of the oldest window_job in the ring; windows are counted from the start of the pool */
     size_t width;
     unsigned product_precisions; /* of all members */
 } cli_pool;
@@ -65,7 +65,7 @@ static clf_status start(cli_session *session, const char *devices, const char *d
     clf_status st = cli_members_list(&pool->members, devices);
     if (st == CLF_OK)
         st = cli_members_start(&pool->members, session, directory);
-    pool->capacity = WINDOWS_AHEAD * pool->members.count; /* so many times faster may one be than another without waiting for it */
+    pool->capacity = WINDOWS_AHEAD * pool->members.count; /* a device may run so far ahead of the slowest one */
     if (st == CLF_OK)
         st = clfi_alloc(pool->capacity, sizeof *pool->jobs, "windows", &pool->jobs);
     if (st != CLF_OK) {
@@ -101,7 +101,7 @@ size_t cli_pool_size(const cli_session *session)
     return session->pool ? session->pool->members.count : 1;
 }
 
-/* Whether a member before `index` that is alive has the same text; they are few. */
+/* Whether a living member before `index` has the same text at this offset of its struct. Members are few. */
 static bool is_repeated(const cli_pool_members *members, size_t index, size_t offset)
 {
     for (size_t i = 0; i < index; i++)
@@ -147,7 +147,7 @@ static window_job *own_job(const cli_pool *pool, const cli_pool_member *m)
     return j && !j->is_done ? j : NULL;
 }
 
-/* The next window of the inputs into the ring; *out_any false: there is none. */
+/* Reads the next window of the inputs into the ring; *out_any false: there is none. */
 static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inputs *inputs, bool *out_any)
 {
     CLF_TRY(cli_inputs_next(inputs));
@@ -182,7 +182,7 @@ static double work_of(const window_job *j)
     return (double)j->bytes.length + TEXT * (double)j->count;
 }
 
-/* Seconds that the cli_pool_member should need for it; NaN: it has done nothing yet. */
+/* Seconds that the member should need for the window; NaN: it has done nothing yet. */
 static double expected(const cli_pool_member *m, const window_job *j)
 {
     return m->work > 0 ? m->seconds * work_of(j) / m->work : NAN;
@@ -207,7 +207,7 @@ static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
     return CLF_OK;
 }
 
-/* A cli_pool_member that closed its end is found out when its reply is waited for: it may tell why. */
+/* Sends a window to a member. If the member has closed its end, that is handled when its reply is read, because the reply may say why. */
 static clf_status give(cli_pool *pool, cli_pool_member *m, uint64_t number, const cli_pool_task *what)
 {
     window_job *j = job_of(pool, number);
@@ -237,8 +237,7 @@ static bool is_worth_a_second(const cli_pool_member *m, const window_job *j, con
     return *out_stalled || theirs - elapsed > 2 * own || (isnan(own) && elapsed > cli_patience.stalled && j->count <= FEW_TEXTS);
 }
 
-/* Nothing waits, and not all is done: the end should not be that of a device that is much slower, or answers no more. The first answer
- * counts. */
+/* Gives `other`, which is free, the window of a much slower or a silent member, when no other window is left. The first answer counts. */
 static clf_status give_second(cli_pool *pool, cli_pool_member *other, const cli_pool_task *what)
 {
     for (size_t i = 0; i < pool->members.count; i++) {
@@ -275,7 +274,7 @@ static clf_status give_all(cli_pool *pool, const cli_pool_task *what, bool is_al
     return CLF_OK;
 }
 
-/* Handles an answer that another member has given before. */
+/* Discards the answer to a window that another member has finished. */
 static clf_status pass_over(cli_pool *pool, cli_pool_member *m)
 {
     cli_pool_reply answer;
@@ -292,7 +291,7 @@ static clf_status pass_over(cli_pool *pool, cli_pool_member *m)
     return CLF_OK;
 }
 
-/* The reply of a cli_pool_member that has one. */
+/* Reads the reply of a member, and its results into the window. */
 static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stats)
 {
     window_job *j = own_job(pool, m);
@@ -300,7 +299,7 @@ static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stat
     if (!j)
         return pass_over(pool, m);
     clf_status st = cli_member_receive_answer(&m->worker, &answer);
-    const bool is_refusal = st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED; /* by the model or the options: by all devices */
+    const bool is_refusal = st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED; /* all devices would refuse */
     if (st != CLF_OK && answer.failed < j->count)
         st = cli_text_blame(&j->places[answer.failed], j->unit, j->first + answer.failed + 1, st);
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
@@ -334,9 +333,9 @@ static clf_status check_patience(cli_pool *pool)
     for (size_t i = 0; i < pool->members.count; i++) {
         cli_pool_member *m = &pool->members.at[i];
         const window_job *j = own_job(pool, m);
-        const double elapsed = cli_seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN; /* fmax passes over NAN */
+        const double elapsed = cli_seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN; /* fmax ignores NAN */
         const double lost = fmax(cli_patience.lost, TIMES_LOST * usual), told = fmax(cli_patience.told, CLI_TIMES_LATE * usual);
-        if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
+        if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* its window is done; a member that answered before is only slow */
             continue;
         if (elapsed > lost) {
             clfi_child_stop(&m->worker);
@@ -389,7 +388,7 @@ static clf_status spread(cli_pool *pool, cli_session *session, const cli_pool_ta
         for (uint64_t i = pool->first; i < pool->first + pool->used; i++)
             waiting += !job_of(pool, i)->is_done && !job_of(pool, i)->workers;
         while (any && pool->used < pool->capacity &&
-               waiting <= cli_members_count(&pool->members, cli_member_is_free)) { /* one more than can begin */
+               waiting <= cli_members_count(&pool->members, cli_member_is_free)) { /* one more than free members */
             CLF_TRY(read_window(pool, what, inputs, &any));
             waiting += any;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of a device: windows of texts in, their numbers out. */
+/* Runs the process of one device: receives windows of texts and returns their embeddings or scores. */
 #include "jobs/pool_device.h"
 
 #include <stdio.h>
@@ -63,7 +63,8 @@ static clf_status embed(cli_session *session, const cli_embedding *options, rece
     return clf_session_embed(session->work, r->texts, count, &params, r->rows, stats);
 }
 
-/* *failed: the text to blame, or as it was. *out_open false: the other side is gone. */
+/* Receives the texts of a request and computes r->rows. *failed: the text that caused a failure, else unchanged. *out_open false: the other
+ * side is gone. */
 static clf_status work(int socket, cli_session *session, const cli_pool_request *q, received *r, size_t *failed, clf_embed_stats *stats,
                        size_t *out_width, bool *out_open)
 {
@@ -84,7 +85,7 @@ static clf_status work(int socket, cli_session *session, const cli_pool_request 
                           : embed(session, &q->what.embedding, r, q->count, failed, stats);
 }
 
-/* Rows follow where the answer's numbers say so and its status is CLF_OK. */
+/* Sends an answer and, if its status is CLF_OK, its rows. Returns whether further requests may come: after a failure none do. */
 static bool send_reply(int socket, cli_pool_reply *answer, const float *rows)
 {
     if (answer->status != CLF_OK) {

@@ -8,42 +8,43 @@
 
 enum { CLI_POOL_REASON_BYTES = 1024 };
 
-/* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
+/* The messages between the processes. All are forks of one program, so structs have the same layout, and texts that are borrowed from the
+ * command line have the same address. */
 typedef struct cli_pool_task {
-    bool scores; /* pairs, with the query or of two texts each; else texts are embedded */
+    bool scores; /* pairs are scored: the query with each text, or two texts each; false: texts are embedded */
     cli_embedding embedding;
     cli_classifying scoring;
 } cli_pool_task;
 
 typedef struct cli_pool_request {
     cli_pool_task what;
-    size_t count, bytes; /* then the sizes of all its texts, then their bytes */
+    size_t count, bytes; /* results that are asked for; bytes of all texts. The sizes of the texts follow, then their bytes */
 } cli_pool_request;
 
 typedef struct cli_pool_reply {
     clf_status status;
     char reason[CLI_POOL_REASON_BYTES];
-    size_t failed; /* of the request's texts, to which the reason belongs; SIZE_MAX: none */
+    size_t failed; /* index of the result whose text caused the failure; SIZE_MAX: none */
     clf_embed_stats stats;
     unsigned product_precisions; /* of the process so far, as clf_context_stats has them */
     size_t numbers;              /* floats that follow */
-    const char *linear_engine;   /* the model's, of the first reply, which tells that it is open; static storage */
+    const char *linear_engine;   /* the model's engine, in the first reply, which says whether the model is open; static storage */
 } cli_pool_reply;
 
-/* Arguments of the process. */
+/* Arguments of a device's process: device "" is the default one. */
 typedef struct cli_pool_place {
     const cli_session *session;
     const char *directory, *device;
 } cli_pool_place;
 
-/* The texts of a request for so many results: where pairs come without a query, all first ones and then all second ones. */
+/* Number of texts in a request for `count` results. Pairs without a query have two: all first texts, then all second texts. */
 size_t cli_pool_texts(const cli_pool_task *what, size_t count);
 
-/* Numbers of a text: the embedding's width, or one score. */
+/* Floats per result: the embedding's width, or 1 for a score. */
 clf_status cli_pool_width(const cli_session *session, const cli_pool_task *what, size_t *out);
 
-/* Opens the session's models on the device and tells how that went; then answers requests until the other side is gone or one fails.
- * user: a cli_pool_place. */
+/* Opens the session's models on the device and sends a reply about it. Then answers requests until the other side is gone or a request
+ * fails. user: a cli_pool_place. */
 void cli_pool_serve(int socket, const void *user);
 
 #endif

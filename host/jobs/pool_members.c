@@ -52,7 +52,7 @@ static void describe(cli_pool_member *m, const cli_listed *device)
     memcpy(m->driver, device->driver, sizeof m->driver);
 }
 
-/* Adds the devices of "all". For a device left out as a repetition, a note names the one taken, since users may still name both. */
+/* Adds the devices of "all". Standard error names devices that are left out because they are the same hardware as another. */
 static clf_status add_all(cli_pool_members *members, const cli_device_listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++) {
@@ -94,7 +94,6 @@ const char *cli_member_name(const cli_pool_member *m)
     return m->device[0] ? m->device : "default";
 }
 
-/* The cli_pool_member is gone; the reason is the last error's. */
 void cli_member_say_lost(cli_pool_member *m, const char *what)
 {
     cli_line_clear();
@@ -161,7 +160,6 @@ clf_status cli_members_wait(cli_pool_members *members, bool (*which)(const cli_p
     return CLF_OK;
 }
 
-/* The answer of a cli_pool_member that has opened the model, or not. A failure is returned only where there is no other cli_pool_member. */
 clf_status cli_members_take_opening(cli_pool_members *members, cli_pool_member *m)
 {
     cli_pool_reply answer;
@@ -181,7 +179,7 @@ static clf_status fork_member(cli_pool_member *m, const cli_session *session, co
     const struct timeval limit = {.tv_sec = (time_t)cli_patience.move};
     m->since_ns = clfi_now_ns();
     CLF_TRY(clfi_child_fork(cli_pool_serve, &at, &m->worker));
-    if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* of one that reads no longer */
+    if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* for a member that no longer reads */
         CLF_FAIL(CLF_IO, "setsockopt: %s", strerror(errno));
     return CLF_OK;
 }

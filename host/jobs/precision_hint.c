@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hint, and what it is estimated from. */
+/* Estimates the gain of `--precision high` and prints the hint. */
 #include "jobs/precision_hint.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "console/progress.h"
 #include "runtime/matrix_rate.h"
 
-/* Products of the unit for one at `high`, and the share of the unit's peak that they reached on an H100 (bench/README.md, 2026-11-27). */
+/* A product at `high` takes this many on the unit. They reached this share of the unit's peak on an H100 (bench/README.md, 2026-11-27). */
 static const double PRODUCTS = 3, SHARE = 0.41;
 static const double CLEARLY = 1.5;
 

@@ -52,7 +52,7 @@ clf_file_dtype cli_quantized_dtype(cli_quantization kind)
     return cli_quantize_is_signed(kind) ? CLF_FILE_I8 : CLF_FILE_U8;
 }
 
-/* With a wider range the step would be infinite and every byte the smallest. */
+/* If the width of the range were infinite, every byte would be the smallest. */
 static clf_status check_range(const char *where, size_t feature, float least, float largest)
 {
     if (!isfinite(least) || !isfinite(largest) || least > largest)
@@ -102,7 +102,7 @@ done:
 
 void cli_quantize_row(cli_quantization kind, const float *row, size_t width, const float *ranges, uint8_t *out)
 {
-    const uint8_t sign = cli_quantize_is_signed(kind) ? SIGN : 0; /* less 128 is the other highest bit */
+    const uint8_t sign = cli_quantize_is_signed(kind) ? SIGN : 0; /* minus 128 flips the highest bit */
     memset(out, 0, cli_quantized_width(kind, width));
     for (size_t c = 0; c < width; c++) {
         if (!cli_quantize_has_ranges(kind)) {

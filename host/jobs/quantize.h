@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings in one byte or one bit a feature, as sentence-transformers' quantize_embeddings makes them. */
+/* Quantizes embeddings to one byte or one bit per feature, as quantize_embeddings of sentence-transformers does. */
 #ifndef CLFI_JOBS_QUANTIZE_H
 #define CLFI_JOBS_QUANTIZE_H
 
@@ -23,19 +23,20 @@ const char *cli_quantize_name(cli_quantization kind);
 bool cli_quantize_from_name(const char *name, cli_quantization *out); /* false: none has that name */
 bool cli_quantize_has_ranges(cli_quantization kind); /* int8 and uint8: 255 steps from each feature's least value to its largest */
 bool cli_quantize_is_signed(cli_quantization kind);
-size_t cli_quantized_width(cli_quantization kind, size_t width); /* bytes of a row: width, or a bit a feature */
-clf_file_dtype cli_quantized_dtype(cli_quantization kind);       /* of a file of such rows; no: float32 */
+size_t cli_quantized_width(cli_quantization kind, size_t width); /* bytes of a row of `width` features; not for CLI_QUANTIZE_NO */
+clf_file_dtype cli_quantized_dtype(cli_quantization kind);       /* element type of a file of such rows; float32 for CLI_QUANTIZE_NO */
 
-/* ranges [2, width]: the least and the largest of each feature of rows [count, width]. INVALID_ARGUMENT: fewer than two rows, from which no
- * range can be told. FORMAT: one so wide that float32 does not hold its width. */
+/* ranges [2, width]: the least and the largest value of each feature in rows [count, width]. INVALID_ARGUMENT: fewer than two rows give no
+ * range. FORMAT: the ends or the width of a range are not finite in float32. */
 clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, float *ranges);
 
-/* The file's array [2, width]; *out: the caller frees it. INVALID_ARGUMENT: another shape. FORMAT: a range that falls, is not finite or
- * so wide. */
+/* Reads the ranges [2, width] of a .npy file; the caller frees *out. INVALID_ARGUMENT: another shape. FORMAT: not a .npy file, or the least
+ * value of a range is above the largest, or a range as in cli_quantize_ranges. NOT_FOUND, IO, OUT_OF_MEMORY. */
 clf_status cli_quantize_read_ranges(const char *path, size_t width, float **out);
 
-/* out [cli_quantized_width]. uint8: floor((x - least) / step) within 0..255, step = (largest - least) / 255, or 1 where that is 0. int8:
- * the same less 128. binary: a bit where x > 0, the first feature in the highest bit, less 128 if signed. All in float32. */
+/* Quantizes row [width] into out [cli_quantized_width]. uint8: floor((x - least) / step) clipped to 0..255, step = (largest - least) / 255,
+ * or 1 if that is 0. int8: the same minus 128. ubinary: one bit per feature, 1 if x > 0; the first feature is the highest bit. binary: the
+ * same bytes minus 128. All in float32. */
 void cli_quantize_row(cli_quantization kind, const float *row, size_t width, const float *ranges, uint8_t *out);
 
 #endif

@@ -38,20 +38,20 @@ struct cli_ranks {
     int rank, size, node_rank, node_size;
     char host[MPI_MAX_PROCESSOR_NAME];
     char device[NAME_BYTES];
-    MPI_Win queue; /* of rank 0: the next window */
-    int64_t *next;
-    int64_t ticket; /* the window that is this rank's turn; -1: none yet */
+    MPI_Win queue;  /* memory of rank 0: index of the next window */
+    int64_t *next;  /* that index, on rank 0 */
+    int64_t ticket; /* the last window that this rank got; -1: none yet */
     pthread_t server;
     atomic_bool is_over;
     bool serves;
-    /* what this rank has embedded, in a file without a name: rows one after another, behind room for the header */
+    /* nameless file with the rows that this rank has embedded, one after another; rank 0's begins with room for the header */
     int spool;
     size_t header_bytes, row_bytes, bytes;
     placed *windows;
     size_t count, capacity;
 };
 
-/* Fetching from rank 0 may need it to look at the network while it computes. */
+/* A thread of rank 0: some MPIs serve other ranks' fetches only while rank 0 calls MPI. */
 static void *serve(void *user)
 {
     cli_ranks *ranks = user;
@@ -104,7 +104,8 @@ static clf_status choose_device(cli_ranks *ranks, cli_session *session, const cl
     return CLF_OK;
 }
 
-/* Ranks of one machine share its processors: PoCL's threads of each would otherwise fill them all. What the user set stays. */
+/* Divides the processors of a machine among its ranks, because PoCL's threads of each rank would fill them all. Numbers of threads that the
+ * user set stay. */
 static void share_processors(const cli_ranks *ranks)
 {
     char text[32];
@@ -114,7 +115,7 @@ static void share_processors(const cli_ranks *ranks)
     snprintf(text, sizeof text, "%ld", own > 0 ? own : 1);
     setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL before 5 */
     setenv("POCL_CPU_MAX_CU_COUNT", text, 0);  /* and since */
-    setenv("POCL_AFFINITY", "0", 1);           /* each would bind its first thread to the first processor */
+    setenv("POCL_AFFINITY", "0", 1);           /* every rank would bind its first thread to the first processor */
 }
 
 clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
@@ -126,8 +127,8 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     *out = NULL;
     if (cli_mpirun_size() < 2)
         return CLF_OK;
-    CLF_TRY(cli_devices_list(cli_mpirun_local_rank() == 0, NULL, &listing)); /* a process that has begun MPI cannot start again */
-    cli_interrupts_watch(); /* before drivers, whose own handlers come to it when they are done */
+    CLF_TRY(cli_devices_list(cli_mpirun_local_rank() == 0, NULL, &listing)); /* after MPI_Init a crash could not restart the program */
+    cli_interrupts_watch(); /* before drivers install handlers, which call this one at their end */
     CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
     ranks->ticket = ranks->spool = -1;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
@@ -197,7 +198,7 @@ void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size)
 
 /* ---- One job ---- */
 
-/* Rank 0's text to all the others, which free it; rank 0 gets its own. */
+/* Copies rank 0's text `own` to all ranks; the caller frees *out. */
 static clf_status spread_text(const cli_ranks *ranks, const char *own, char **out)
 {
     int size = ranks->rank == 0 ? (int)strlen(own) + 1 : 0;
@@ -281,8 +282,8 @@ static clf_status check_mpi(int code, const char *call, const char *path)
     CLF_FAIL(CLF_IO, "%s %s: %s", call, path, text);
 }
 
-/* This rank's bytes: where they belong in the file, and as they lie in memory, one after another, in pieces that an int can count. Rank 0
- * has the header first. */
+/* Describes this rank's bytes as pieces whose sizes fit an int: their places in the file, and in memory, where they lie one after another.
+ * Rank 0's first piece is the header. */
 static clf_status make_types(const cli_ranks *ranks, MPI_Datatype *out_file, MPI_Datatype *out_memory)
 {
     int *lengths = NULL;
@@ -328,7 +329,7 @@ static clf_status write_file(const cli_ranks *ranks, const char *path, int64_t r
     return CLF_OK;
 }
 
-/* The rows of all ranks in the file `path`. */
+/* Writes the rows of all ranks into the file `path`. Collective. */
 static clf_status write_together(cli_ranks *ranks, const char *path, int64_t width)
 {
     int64_t own = 0, rows;
@@ -418,7 +419,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     return CLF_OK;
 }
 
-/* There are no ranks: the functions below get none. */
+/* Without MPI the functions below are only called without ranks. */
 void cli_ranks_close(cli_ranks *ranks)
 {
     (void)ranks;

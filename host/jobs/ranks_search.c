@@ -18,7 +18,7 @@
 
 enum { VALUES_TAG = 1, INDICES_TAG };
 
-/* `length` elements as one, so that an int can count rows. */
+/* Makes a type of a row of `length` elements, because MPI counts with int. */
 static clf_status make_row(size_t rows, size_t length, MPI_Datatype of, MPI_Datatype *out)
 {
     if (rows > INT_MAX || length > INT_MAX)
@@ -53,7 +53,7 @@ size_t cli_ranks_sum(const cli_ranks *ranks, size_t own)
     return (size_t)all;
 }
 
-/* [n, own] to [n, k] in place; what is behind the own is worse than any hit. */
+/* Widens [n, own] to [n, k] in place; the new entries are worse than any hit. */
 static void widen(size_t n, size_t own, size_t k, float *values, int64_t *indices)
 {
     for (size_t q = n; q-- > 0;) {
@@ -66,7 +66,7 @@ static void widen(size_t n, size_t own, size_t k, float *values, int64_t *indice
     }
 }
 
-/* The best k of `more` and of values, which hold k each, into values; old_*: room for k. */
+/* Puts the best k of `more` and of values, which hold k each, into values; old_*: memory for k. */
 static void merge(size_t k, float *values, int64_t *indices, const float *more, const int64_t *more_indices, float *old_values,
                   int64_t *old_indices)
 {
@@ -81,7 +81,7 @@ static void merge(size_t k, float *values, int64_t *indices, const float *more, 
     }
 }
 
-/* On rank 0: what every other sends. */
+/* Receives and merges the hits of all other ranks, on rank 0. */
 static clf_status receive(size_t ranks, size_t n, size_t k, MPI_Datatype value_row, MPI_Datatype index_row, float *values, int64_t *indices)
 {
     float *more = NULL, *old = NULL;

@@ -28,7 +28,7 @@ void cli_order_by_logit(const float *logits, size_t *order, size_t count)
         qsort_r(order, count, sizeof *order, compare, (void *)logits);
 }
 
-/* Logits of each query with its hits, one after another, [queries, from]. */
+/* Computes logits [queries, from] of each query with each of its hits. */
 static clf_status score_hits(cli_session *session, const char *name, const cli_collection *queries, const cli_collection *corpus,
                              size_t from, const int64_t *indices, float *logits, clf_embed_stats *stats)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The best hits of a search in the order of a cross-encoder's scores. */
+/* Reorders the best hits of a search by the scores of a cross-encoder. */
 #ifndef CLFI_JOBS_RERANKING_H
 #define CLFI_JOBS_RERANKING_H
 
@@ -7,12 +7,12 @@
 
 double cli_sigmoid(double x);
 
-/* order[0..count) by falling logits[order[i]]; equal ones by lower index. */
+/* Sorts order[0..count) by falling logits[order[i]]; equal ones by lower index. */
 void cli_order_by_logit(const float *logits, size_t *order, size_t count);
 
-/* values and indices [queries, from], best first, become [queries, top]: the best of them by the logits of the session's scorer, which
- * values then are; all devices of the session score them. The corpus has texts; `name` is its file, for messages. INTERNAL: a logit is not
- * finite; the text is named by its place there. */
+/* Reorders values and indices [queries, from] to [queries, top]: the hits with the highest logits of the session's scorer, best first;
+ * values become these logits. All devices of the session score them. queries and corpus have texts; `name` is the corpus' file, for
+ * messages, which give a failing text by its number there. INTERNAL: a logit is not finite. */
 clf_status cli_rerank_hits(cli_session *session, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
                            size_t top, float *values, int64_t *indices, clf_embed_stats *stats);
 

@@ -19,7 +19,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rows on the device, of cosines divided by their norms. */
+/* Copies rows to the device, and for cosines divides them by their norms. */
 static clf_status upload(clf_context *context, clf_similarity similarity, const float *rows, size_t n, size_t width, clf_tensor **out)
 {
     clf_tensor *tensor;

@@ -24,7 +24,7 @@
 #include "runtime/context.h"
 #include "runtime/profile.h"
 
-/* The last error is the loss's. */
+/* Called after a lost device has been opened again; the last error is that of the loss. */
 static void say_loss(void *user)
 {
     (void)user;
@@ -80,8 +80,8 @@ clf_model_params cli_session_model_params(const cli_session *session)
     return params;
 }
 
-/* Tells once in the program, on standard error, which keys of the sentence-transformers files of the model in `path` nothing reads. A
- * list that cannot be made is no reason to stop: the model is open. */
+/* Prints once in the program, on standard error, which keys of the sentence-transformers files of the model in `path` nothing reads. If the
+ * list cannot be made, nothing is printed: the model is open and works. */
 static void account_note(const char *path)
 {
     static bool is_told;
@@ -184,14 +184,14 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-/* Prints everything that this context does without. */
+/* Prints the engines that this context does without. */
 static void print_left_out(const clf_context *context)
 {
     for (const char *line = clfi_engines_left_out(context); *line; line += strcspn(line, "\n") + 1)
         fprintf(stderr, "left out        %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* Prints what the engines whose products may have kept these precisions are known to lose. */
+/* Prints how accurate the engines are that may have computed products at these precisions. */
 static void print_accuracies(const clf_context *context, unsigned precisions)
 {
     for (size_t op = 0; op < CLF_OP_COUNT; op++) {
@@ -204,7 +204,7 @@ static void print_accuracies(const clf_context *context, unsigned precisions)
     }
 }
 
-/* embed: also of the processes of several devices, which measure nothing else. */
+/* embed: totals of the calls, also of the processes of several devices, of which nothing else is known. NULL: none. */
 static void print_stats(const cli_session *session, bool has_processes, const clf_embed_stats *embed)
 {
     clf_context_stats s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the commands that use a device: its options, the context, the report of --stats and --trace. */
+/* Shared by the commands that use a device: options, context, models, and the reports of --stats and --trace. */
 #ifndef CLFI_JOBS_SESSION_H
 #define CLFI_JOBS_SESSION_H
 
@@ -16,21 +16,21 @@ typedef struct cli_session {
     int stats;
     int weights;       /* a clf_storage: index into stored|f16 */
     int cache;         /* the same: index into f32|f16|q8_0 */
-    size_t sequences;  /* texts that are to be generated together; 0: as many as usual */
+    size_t sequences;  /* texts that are generated together (clf_model_params); 0: the default */
     int no_tuned;      /* choices that clformer tune measured are not used */
     int background;    /* other programs come first (console/background.h) */
-    uint64_t start_ns; /* of the process's main job */
-    uint64_t load_ns;  /* opening the models */
+    uint64_t start_ns; /* when the session was opened (clfi_now_ns) */
+    uint64_t load_ns;  /* time spent on opening models */
     clf_context *context;
     clf_model *model;                       /* NULL until cli_session_open_model */
-    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (jobs/model_hash.h); "": not known */
+    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of the model's files before it was opened (jobs/model_hash.h); "": not known */
     const char *reranker_directory;         /* of a cross-encoder that is opened beside the model; NULL: none */
-    clf_model *reranker;                    /* NULL: what scores pairs is the model */
-    clf_session *work;                      /* on the model; NULL where it is only described */
-    clf_session *scoring;                   /* on what scores pairs; may be `work` */
+    clf_model *reranker;                    /* NULL: the model itself scores pairs */
+    clf_session *work;                      /* on the model; NULL if the model is only described */
+    clf_session *scoring;                   /* on the model that scores pairs; may be `work` */
     struct cli_pool *pool;                  /* processes of several devices (jobs/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *);   /* NULL where there is none */
-    unsigned product_precisions;            /* of its processes, as clf_context_stats has them */
+    unsigned product_precisions;            /* of the pool's processes, as in clf_context_stats */
 } cli_session;
 
 #define CLI_SESSION_INIT                   \
@@ -68,28 +68,29 @@ typedef struct cli_session {
         "cache", 0, "f32|f16|q8_0", "type of keys and values on the device", CLI_CHOICE, &(s).cache \
     }
 
-/* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
+/* Writes the names of a set of precisions (bits 1 << clf_precision) into out [size]: "highest, medium", or "none". */
 void cli_precisions_text(unsigned precisions, char *out, size_t size);
 
-/* INVALID_ARGUMENT, "WHAT: --NAME needs <needed>", where one of CLI_SESSION_OPTIONS asks for something: for what uses no device. */
+/* For a use of a command that needs no device. INVALID_ARGUMENT, "WHAT: --NAME needs <needed>": one of CLI_SESSION_OPTIONS is given. */
 clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed);
 
-/* How models are opened. */
+/* The parameters for opening the session's models. */
 clf_model_params cli_session_model_params(const cli_session *session);
 
+/* Opens the context on the session's device; cli_session_close releases it. Failures as clf_context_create. */
 clf_status cli_session_open(cli_session *session);
 
-/* Before a model is opened whose fingerprint will be taken: what its files are, for cli_session_check_model. */
+/* Records the state of a model's files for cli_session_check_model. Call it before the model is opened. */
 void cli_session_note_model(cli_session *session, const char *directory);
 
-/* IO where the files of the model that is open are others than those it was opened from. */
+/* IO: a file of the open model was replaced or changed since cli_session_note_model. */
 clf_status cli_session_check_model(const cli_session *session, const char *directory);
 
-/* Opens the session, unless it is, then the model, in the place of one before, and the reranker. UNSUPPORTED also where the reranker's head
- * has not one label. */
+/* Opens the session, unless it is open, then the model, which replaces an earlier one, and the reranker. UNSUPPORTED also: the reranker's
+ * head does not have exactly one label. */
 clf_status cli_session_open_model(cli_session *session, const char *directory);
 
-/* The same without weights (clfi_model_describe), where other processes compute; theirs is the engine. */
+/* The same without weights (clfi_model_describe), when other processes compute; linear_engine: the engine that they use. */
 clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine);
 
 /* The model that scores pairs of texts. */

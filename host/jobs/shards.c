@@ -35,7 +35,7 @@ clf_status cli_shard_path(const char *directory, size_t shard, size_t shards, bo
     return clfi_path_join(directory, name, out);
 }
 
-/* The first shard to come writes the manifest, the others find it. */
+/* The first shard writes the manifest; the others compare their job with it. */
 static clf_status agree(const char *directory, const cli_job *job)
 {
     char *path;
@@ -92,7 +92,7 @@ static clf_status complete(cli_session *session, const cli_embedding *options, c
     return CLF_OK;
 }
 
-/* *out_is_torn: the file ends before its job does, and what of it is whole is nothing. */
+/* *out_is_torn: the file ends within its first line, so it holds no window. *out_is_complete: nothing is missing. */
 static clf_status check_done(const char *done_path, const cli_job *job, bool *out_is_torn, bool *out_is_complete)
 {
     cli_part *part;
@@ -106,7 +106,7 @@ static clf_status check_done(const char *done_path, const cli_job *job, bool *ou
     return st;
 }
 
-/* Whether the shard is done. A file that says so and is not whole, by a disk's fault, is gone on with like one that was interrupted. */
+/* *out: whether the shard is done. A .done file that is damaged, for example by a disk, becomes a .part file again and is completed. */
 static clf_status find_done(const char *done_path, const char *path, const cli_job *job, bool *out)
 {
     bool is_torn;

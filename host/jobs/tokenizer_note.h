@@ -5,7 +5,7 @@
 
 #include "clformer/tokenizer.h"
 
-/* Tells once in the program, on standard error, that the model in `path` does not say how it cuts texts. */
+/* Prints once in the program, on standard error, that the model in `path` does not say how it splits texts. */
 void cli_tokenizer_note(const clf_tokenizer *tokenizer, const char *path);
 
 #endif

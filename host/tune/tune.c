@@ -15,7 +15,7 @@
 #include "tune/tune_choose.h"
 
 enum { MAX_WALKS = 16, CHECKS = 2 };
-static const double PRODUCT_NS = 1.2e8; /* shorter only if the time would not suffice for the standard tiles and the kept choices */
+static const double PRODUCT_NS = 1.2e8; /* time for a product; less if the minutes do not suffice for standard tiles and earlier choices */
 
 /* The parameters of CLBlast that a rule was chosen with. NULL: the rule names another engine, or CLBlast's own parameters. */
 static const clf_clblast_parameters *kept_parameters(const clf_tuning *kept, const clf_gemm_rule *rule)
@@ -46,8 +46,8 @@ static bool is_candidate(const clf_tuning *tuning, const clf_gemm_rule *rule)
     return rule->engine && (memcmp(&rule->tile, &own, sizeof own) != 0 || kept_parameters(tuning, rule));
 }
 
-/* Reads the choices that a file has for these products, device, driver and precision. *out has each engine and tile once; the products of
- * its rules mean nothing. Engines with standard tiles are left out, because they are measured anyway. */
+/* Reads the choices that a file has for these products, device, driver and precision. *out has each engine and tile once; only these count
+ * in its rules. Engines with standard tiles are left out, because they are measured anyway. */
 static clf_status read_kept(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
                             clf_tuning *out)
 {
@@ -72,7 +72,7 @@ typedef struct tuner {
     const clfi_tune_products *products;
     clfi_tune_device device;
     clf_tuning kept;       /* earlier choices, each once */
-    const char *reference; /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
+    const char *reference; /* engines that candidates run in turn with; never CLBlast: a candidate's parameters hold for the process */
     char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
     double product_ns; /* time to measure one candidate on one product */

@@ -11,7 +11,7 @@
 #include "workload/reference_gemm.h"
 
 enum { SEED = 7, ROW_STEP = 19 };
-static const int64_t MOST_PRODUCTS = 1 << 24; /* terms of the reference's sums */
+static const int64_t MOST_PRODUCTS = 1 << 24; /* multiplications of the reference for one batch; one row more is allowed */
 
 const char *clfi_tune_product_text(const clfi_tune_product *p, char text[CLFI_TUNE_PRODUCT_BYTES])
 {
@@ -23,7 +23,7 @@ const char *clfi_tune_product_text(const clfi_tune_product *p, char text[CLFI_TU
     return text;
 }
 
-/* Elements between neighbours in the host's copies. B is stored as [n,k], C as C order of its own tensor. */
+/* Strides in elements in the host's copies. B is stored as [n,k], C in the order of its own tensor. */
 typedef struct steps {
     int64_t a_batch, a_row, b_batch, b_row, c_batch, c_row, c_column;
 } steps;
@@ -47,7 +47,8 @@ static clf_status create_linear(clfi_tune_case *t, clfi_random *random)
     return CLF_OK;
 }
 
-/* Batches outermost, or, interleaved, as heads lie in "ibhd,jbhd->ijbh". B is contiguous in k, as keys are. */
+/* Creates the operands with the batch as first dimension, or for CLF_GEMM_INTERLEAVED with the order of heads in "ibhd,jbhd->ijbh". B is
+ * contiguous in k, as keys are. */
 static clf_status create_product(clfi_tune_case *t, clfi_random *random)
 {
     const clfi_tune_product *p = &t->product;
@@ -74,7 +75,7 @@ clf_status clfi_tune_case_create(clf_context *context, const clfi_tune_product *
     clfi_random random = {SEED};
     *out = (clfi_tune_case){.context = context, .product = *product, .engine = "?"};
     CLF_TRY(product->kind == CLF_GEMM_LINEAR ? create_linear(out, &random) : create_product(out, &random));
-    return clfi_tune_case_run(out); /* what an engine cannot do, it says here at the latest */
+    return clfi_tune_case_run(out); /* some engines refuse a product only when they run */
 }
 
 clf_status clfi_tune_case_run(clfi_tune_case *t)
@@ -84,7 +85,7 @@ clf_status clfi_tune_case_run(clfi_tune_case *t)
     return clf_gemm(t->context, t->a_view, t->b_view, NULL, t->c_view);
 }
 
-/* `rows` rows of one batch in double, from row `first` on in steps of ROW_STEP, modulo m. */
+/* A sample of one batch in double: `rows` rows, from row `first` on in steps of ROW_STEP, modulo m. */
 typedef struct case_part {
     int64_t batch, first, rows;
     double *a, *b, *bias, *want, *bound; /* one allocation, at a */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking a process of its own to describe a device or to measure a candidate. */
+/* Asks a child process to describe a device or to measure a candidate. */
 #include "tune/tune_child.h"
 
 #include <math.h>
@@ -12,14 +12,14 @@
 #include "base/alloc.h"
 #include "bench/worker.h"
 
-/* Answers one request and ends. A crash is expected now and then: it leaves no core file. */
+/* Runs in the child: answers one request. Drivers may crash, so no core file is written. */
 static void serve_one(int socket, const void *user)
 {
     const clfi_patience for_ever = {0, NULL};
     json_t *request;
     (void)user;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* remarks of drivers are no results */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what drivers print must not mix with results */
     if (clfi_message_receive(socket, &for_ever, &request) == CLFI_MESSAGE_OK) {
         json_t *reply = json_object();
         const clf_status st = clfi_tune_serve(request, reply);
@@ -30,7 +30,7 @@ static void serve_one(int socket, const void *user)
     }
 }
 
-/* Takes the request over. */
+/* Sends the request, which it releases in any case, to a new child and returns its reply. */
 static clf_status ask(json_t *request, const clfi_patience *patience, json_t **out)
 {
     clfi_child worker = CLFI_CHILD_INIT;

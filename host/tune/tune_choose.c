@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 
-static const double CLEARLY = 0.97; /* ratio below which a choice replaces the table's, where measurements agree */
-static const double CONFIRMED = 0.99;
+static const double CLEARLY = 0.97;   /* a choice with a ratio below this replaces the table's, if its repetitions agree */
+static const double CONFIRMED = 0.99; /* and stays if its ratio in the check is below this */
 
 static bool is_same_weight(const clfi_tune_product *a, const clfi_tune_product *b)
 {
@@ -39,7 +39,7 @@ static bool packing_of(const clfi_tune_candidate *candidate, size_t product, pac
     return true;
 }
 
-/* Candidates that may be used together with `clblast`, the chosen set (NULL: CLBlast's own). */
+/* Whether a candidate may be used together with `clblast`, the chosen set of parameters (NULL: CLBlast's own). */
 static bool is_allowed(const clfi_tune_candidate *candidate, const clf_clblast_parameters *clblast)
 {
     if (!clfi_clblast_is_any(&candidate->clblast))
@@ -66,14 +66,14 @@ static size_t fastest(const clfi_tune_results *results, const clf_clblast_parame
     return best;
 }
 
-/* Logarithm that a ratio has to be below for a gain. */
+/* Limit of the logarithm of a ratio: only below it the ratio counts as a gain. */
 static double gain_limit(const clfi_tune_results *results, size_t product)
 {
     return log(CLEARLY) - log(clfi_tune_noise(results, product));
 }
 
-/* Sum of logarithms if all products of the weight of `first` were packed that way; infinity where one cannot be. *out_limit: where a gain
- * begins. */
+/* Sum of the logarithms of ratios if the weight of product `first` is packed as `wanted`, over all products with that weight; infinity if
+ * one of them has no such candidate. *out_limit: the sum of their gain limits. */
 static double cost_of(const clfi_tune_results *results, const clfi_tune_products *products, const clf_clblast_parameters *clblast,
                       size_t first, const packing *wanted, double *out_limit)
 {
@@ -95,8 +95,8 @@ static void set_rule(clf_gemm_rule *rule, const clfi_tune_candidate *candidate)
     rule->tile = candidate->tile;
 }
 
-/* All products of the weight of `first`: another packing only where it gains on the whole, inside the table's packing product by
- * product. */
+/* Sets the rules of all products with the weight of product `first`. Another packing than the table's must gain over all of them together;
+ * within the table's packing each product decides by itself. */
 static void choose_weight(const clfi_tune_results *results, const clfi_tune_products *products, const clf_clblast_parameters *clblast,
                           size_t first, clf_gemm_rule *rules)
 {
@@ -147,7 +147,7 @@ static void choose_rules(const clfi_tune_results *results, const clfi_tune_produ
     }
 }
 
-/* Sum of logarithms over all products with each one's best engine, if CLBlast ran with that set. */
+/* Sum of the logarithms of ratios over all products, each with its best engine, if CLBlast runs with that set. */
 static double portfolio(const clfi_tune_results *results, size_t products, const clf_clblast_parameters *clblast)
 {
     double sum = 0;

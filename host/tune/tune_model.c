@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matrix products of a model, from its configuration: which sizes the tuner measures. */
+/* Lists the matrix products of a model, which the tuner measures, from its configuration. */
 #include <string.h>
 
 #include "model/family.h"
@@ -9,7 +9,7 @@
 
 enum { ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
 
-/* Rows: one token decoded, a short text or a beam, a text, a batch of texts. */
+/* Numbers of rows: one token decoded, a short text or a beam, a text, a batch of texts. */
 static const int64_t rows[CLFI_TUNE_ROW_COUNTS] = {1, 16, 128, 1024};
 
 static clf_status add(clfi_tune_products *list, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k)
@@ -29,7 +29,7 @@ static clf_status add(clfi_tune_products *list, clf_gemm_kind kind, int64_t batc
     return CLF_OK;
 }
 
-/* A weight [n,k] at each number of rows. */
+/* Adds a weight [n,k] at each number of rows. */
 static clf_status add_weight(clfi_tune_products *list, int64_t n, int64_t k)
 {
     for (size_t r = 0; r < COUNT(rows); r++)
@@ -37,7 +37,8 @@ static clf_status add_weight(clfi_tune_products *list, int64_t n, int64_t k)
     return CLF_OK;
 }
 
-/* Queries, keys and values side by side, the output's projection; scores and context of each head, scores also with heads innermost. */
+/* Adds the weights of attention (queries, keys and values in one weight, and the output's projection), and the products of each head:
+ * scores, context, and scores with the heads innermost. */
 static clf_status add_attention(clfi_tune_products *list, const clf_attention_shape *shape, int64_t width)
 {
     const int64_t head = shape->head_size, batch = ATTENTION_BATCH * shape->heads, length = ATTENTION_LENGTH;
@@ -61,11 +62,12 @@ static clf_status add_stack(clfi_tune_products *list, const clf_stack_config *st
         CLF_TRY(add_weight(list, 2 * source->key_heads * source->head_size, stack->width));
         CLF_TRY(add_weight(list, stack->width, source->heads * source->head_size));
     }
-    CLF_TRY(add_weight(list, stack->hidden_width, stack->width)); /* a gate has the same */
+    CLF_TRY(add_weight(list, stack->hidden_width, stack->width)); /* a gate has the same size */
     return add_weight(list, stack->width, stack->hidden_width);
 }
 
-/* Not the head over a vocabulary: its weight alone can be as large as all layers, and the nearest of these products decides for it. */
+/* Adds the products of all stacks. The head over the vocabulary is left out, because its weight can be as large as all layers together. It
+ * uses the rule of the nearest of these products, if one is near enough (clfi_tuned_rule). */
 static clf_status add_products(const json_t *json, clfi_tune_products *list)
 {
     const clf_family *family;

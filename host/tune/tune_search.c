@@ -33,7 +33,7 @@ bool clfi_tune_is_table(const clfi_tune_results *results, size_t candidate, size
                               strcmp(c->engine->name, results->items[0].timing[product].engine) == 0);
 }
 
-/* The table's choice by the reference. */
+/* The time of the table's choice divided by the reference's: the least of its measurements. */
 static double table_ratio(const clfi_tune_results *results, size_t product)
 {
     double least = NAN;
@@ -41,7 +41,7 @@ static double table_ratio(const clfi_tune_results *results, size_t product)
         return 1;
     for (size_t c = 0; c < results->count; c++)
         if (clfi_tune_is_table(results, c, product))
-            least = fmin(least, results->items[c].timing[product].ratio); /* fmin passes over NaN */
+            least = fmin(least, results->items[c].timing[product].ratio); /* fmin ignores NaN */
     return least;
 }
 
@@ -93,7 +93,7 @@ static void begin_parameter(clfi_tune_walk *walk)
     walk->is_worse = false;
 }
 
-/* False: this parameter's values are through. */
+/* False: no value of this parameter is left to try. */
 static bool next_value(clfi_tune_walk *walk)
 {
     const int *values = walk->engine->tiling->parameters[walk->parameter].values;
@@ -136,7 +136,7 @@ bool clfi_tune_walk_next(clfi_tune_walk *walk, clf_tile *out)
     return false;
 }
 
-/* Mean logarithm of the ratio over the products where this engine is close to the best: the others are not its business. */
+/* Mean logarithm of the ratio over the products on which this engine is close to the best. On the others it will not be chosen anyway. */
 static double score(const clfi_tune_results *results, size_t candidate, size_t products)
 {
     double sum = 0;
@@ -162,7 +162,7 @@ void clfi_tune_walk_learn(clfi_tune_walk *walk, const clfi_tune_results *results
     walk->best = results->items[candidate].tile;
 }
 
-/* Sets that fit the range of devices, small groups to large, in CLBlast's order of parameters. */
+/* Sets for small to large work-groups, so that some fit each device; parameters in CLBlast's order. */
 static const unsigned short xgemm_sets[][16] = {
     /* GEMMK KREG KWG KWI MDIMA MDIMC MWG NDIMB NDIMC NWG SA SB STRM STRN VWM VWN */
     {0, 1, 16, 2, 8, 8, 32, 8, 8, 32, 0, 0, 0, 0, 1, 1},   {0, 1, 32, 2, 8, 8, 64, 8, 8, 64, 0, 0, 0, 0, 4, 4},
@@ -185,7 +185,7 @@ static void set(clf_clblast_parameters *out, int kernel, const unsigned short *v
         out->value[kernel][i] = values[i];
 }
 
-/* Kernel by kernel: one set changes one kernel. */
+/* Each set changes the parameters of one kernel. */
 bool clfi_tune_clblast_set(size_t index, clf_clblast_parameters *out)
 {
     memset(out, 0, sizeof *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child's side of the tuner: a candidate's numbers against float64, then its time beside the reference's. */
+/* Runs in the tuner's child process: checks a candidate's numbers against float64, then times it in turn with the reference. */
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "tune/tune_child.h"
 
 static const double SAMPLE_NS = 1e6;
-static const double NOISY = 1.1;             /* median by minimum above which more pairs are taken */
-static const double LONGER = 4, LONGEST = 8; /* times the least time on a product: for noisy pairs, for slow ones */
+static const double NOISY = 1.1;             /* more pairs are measured if the median divided by the minimum is above this */
+static const double LONGER = 4, LONGEST = 8; /* limits, times the least time on a product: for noisy pairs, for slow ones */
 enum { LEAST_PAIRS = 7, FEW_PAIRS = 3, MOST_RUNS = 4096 };
-static const double HOPELESS = 10; /* times the reference: one pair tells enough */
+static const double HOPELESS = 10; /* a candidate so many times slower than the reference gets one pair */
 
 static clf_status open_context(const json_t *request, const char *engines, const char *tuned, clf_context **out)
 {
@@ -50,7 +50,7 @@ static clf_status describe(const json_t *request, json_t *reply)
     return CLF_OK;
 }
 
-/* Nanoseconds of one run out of `runs` that are enqueued together. */
+/* *out: nanoseconds per run of `runs` that are enqueued together. */
 static clf_status sample(clfi_tune_case *one, size_t runs, double *out)
 {
     const uint64_t start = clfi_now_ns();
@@ -66,7 +66,7 @@ static size_t runs_for(double ns)
     return ns >= SAMPLE_NS ? 1 : ns * MOST_RUNS <= SAMPLE_NS ? MOST_RUNS : (size_t)(SAMPLE_NS / ns) + 1;
 }
 
-/* Times of both, pair by pair. */
+/* Times of both in nanoseconds per run; sample i of one was taken beside sample i of the other. */
 typedef struct pairs {
     clfi_samples candidate, reference;
 } pairs;
@@ -138,7 +138,7 @@ static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference
     return CLF_OK;
 }
 
-/* *out stays NULL where the candidate does not apply. */
+/* *out stays NULL if the candidate does not apply to the product. */
 static clf_status measure_product(clf_context *candidate, clf_context *reference, const clfi_tune_product *product, double least_ns,
                                   json_t **out)
 {
@@ -179,7 +179,7 @@ static clf_status measure_all(clf_context *candidate, clf_context *reference, co
     return CLF_OK;
 }
 
-/* UNSUPPORTED: no table or rule may name the engine that is forced. */
+/* UNSUPPORTED: the forced engine would gain nothing on this device, so no table or rule may name it. */
 static clf_status check_pays(const clf_context *candidate)
 {
     clf_engine_choice forced;
