@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the style sheets of reports, and markers. The colours c0 to c7 follow the eight of Okabe & Ito (2008), which any kind of
- * colour vision can tell apart. Some are darker here, violet and grey replace black and yellow, and dark backgrounds get lighter ones. */
+/* Writes the style sheets of reports, and markers. The colours c0 to c7 follow the eight of Okabe & Ito (2008), which differ for
+ * every kind of colour vision. Some are darker here, violet and grey replace black and yellow, and dark backgrounds get lighter ones. */
 #include <math.h>
 #include <string.h>
 
