@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer-compile: compiles kernels for libclformer, which starts it (runtime/compiler.h). It takes requests from its socket until that
- * closes, hands their texts to the driver, and writes the binaries into the library's cache. */
+/* clformer-compile: compiles kernels for libclformer, which starts it (runtime/compiler.h). It receives requests from its socket, passes
+ * their sources to the driver, and writes the binaries into the library's cache. It also runs probes (runtime/probe.h). It ends when the
+ * socket closes, or after CLFI_COMPILER_IDLE_MS without a request. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,7 +22,8 @@
 #include "runtime/program_cache.h"
 #include "runtime/shared.h"
 
-/* A request in the order of its texts. */
+/* The first texts of a request, in their order (write_request in runtime/outside_build.c). Pairs of options and a source follow, unless
+ * PROBE is not empty. */
 enum { PLATFORM, DEVICE, DEVICE_VERSION, DRIVER_VERSION, INDEX, DIRECTORY, KEY, KERNEL, LOCAL, PROBE, FIXED };
 
 enum { TEXTS_MOST = 4096 };
@@ -45,7 +47,7 @@ static void close_others(void)
         close(i);
 }
 
-/* The library has gone: nobody waits for the program that is compiled now. */
+/* Ends this process when the library's end of the socket closes: nobody waits for the program that is being compiled. */
 static void *watch(void *argument)
 {
     struct pollfd socket = {CLFI_COMPILE_SOCKET, POLLRDHUP, 0};
@@ -68,7 +70,7 @@ static bool receive(void *data, size_t size)
     return true;
 }
 
-/* False: there are no more. */
+/* Returns false if no valid request comes: after CLFI_COMPILER_IDLE_MS, if the socket closed, or without memory. */
 static bool receive_request(request *r)
 {
     struct pollfd socket = {CLFI_COMPILE_SOCKET, POLLIN, 0};
@@ -118,7 +120,7 @@ static bool is_same_device(const clf_device_info *info, const request *r)
            strcmp(info->device_version, r->fixed[DEVICE_VERSION]) == 0 && strcmp(info->driver_version, r->fixed[DRIVER_VERSION]) == 0;
 }
 
-/* The index of the device, the one that the library has if that is the same here. */
+/* Finds the index of the request's device in this process. Of several equal devices, the one with the library's index is preferred. */
 static clf_status find_device(const request *r, size_t *out)
 {
     clf_device_list *list;
@@ -154,8 +156,8 @@ static clf_status open_context(const request *r)
     return CLF_OK;
 }
 
-/* For PoCL, whose binaries have machine code for work-groups of any size, and for those of the sizes that this variable names. It reads it
- * when it is asked for a binary. */
+/* Names the kernel's work-group size for PoCL. PoCL's binaries have machine code for work-groups of any size, and additional code for the
+ * sizes in POCL_BINARY_SPECIALIZE_WG. PoCL reads the variable when it makes a binary. */
 static void name_group_size(const request *r, cl_program program)
 {
     size_t size[3] = {0};
@@ -172,7 +174,7 @@ static void name_group_size(const request *r, cl_program program)
     setenv("POCL_BINARY_SPECIALIZE_WG", text, 1);
 }
 
-/* The context that the request is for. */
+/* Makes `context` that of the request's device and directory. */
 static clf_status find_context(const request *r)
 {
     if (context && context->shared->cache && is_same_device(clf_context_device(context), r) &&

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #endif
 
+/* LAST_BYTES: read from the end of the child's standard error. MOMENTS of MOMENT_US: time to end by itself, one second. */
 enum { LAST_BYTES = 2048, MOMENTS = 200, MOMENT_US = 5000 };
 
 extern char **environ;
@@ -25,7 +26,7 @@ clf_status clfi_child_fork(void (*serve)(int socket, const void *user), const vo
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
         CLF_FAIL(CLF_IO, "socket to a device's process: %s", strerror(errno));
-    fflush(NULL); /* what is buffered must not come out twice */
+    fflush(NULL); /* else both processes would write what is buffered */
     const pid_t process = fork();
     if (process < 0) {
         close(pair[0]);
@@ -46,7 +47,7 @@ clf_status clfi_child_fork(void (*serve)(int socket, const void *user), const vo
     return CLF_OK;
 }
 
-/* The descriptor as one that no other child inherits, above those that the child gets. Closes the given one in any case. */
+/* Moves a descriptor above those that a program gets, and so that programs do not inherit it. The old one is closed, also on failure. */
 static int move_up(int descriptor)
 {
     const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, CLFI_CHILD_SOCKETS);
@@ -77,7 +78,8 @@ static int set_files(posix_spawn_file_actions_t *files, int others, int socket, 
     return code;
 }
 
-/* No signal is blocked or ignored there, and its group is its own: what the terminal sends ends this process, which ends the other. */
+/* In the program, no signal is blocked or ignored. It has its own process group, so signals of the terminal end only this process, whose
+ * end the program notices by its socket. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -154,7 +156,7 @@ bool clfi_child_has_ended(clfi_child *child, int *out_status)
     return true;
 }
 
-/* Waits for its end; -1: somebody else has asked. */
+/* Waits for the end of a child; returns the status from waitpid, or -1 if another part of this process has already taken it. */
 static int wait_for_end(pid_t process)
 {
     int status = 0;
@@ -173,7 +175,7 @@ void clfi_child_stop(clfi_child *child)
     close_files(child);
 }
 
-/* The last line that is not blank of what the process wrote; "" where it wrote nothing. */
+/* Writes the last line of the child's standard error that is not blank; "" if there is none. */
 static void last_line(int words, char *out, size_t size)
 {
     char text[LAST_BYTES + 1];
@@ -187,7 +189,7 @@ static void last_line(int words, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)size - 1, line ? line + 1 : text);
 }
 
-/* How `status`, of waitpid, reads; false: nothing in the process itself was the reason. */
+/* Puts a status of waitpid into words. Returns whether the process ended by its own fault (clfi_child_end). */
 static bool describe(int status, int idle, char *out, size_t size)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
@@ -209,7 +211,7 @@ bool clfi_child_end(clfi_child *child, int idle, char *how)
     int status = 0;
     pid_t ended = 0;
     for (int i = 0; i < MOMENTS && (ended = waitpid(child->process, &status, WNOHANG)) == 0; i++)
-        usleep(MOMENT_US); /* it closed its socket by ending, which may not be over */
+        usleep(MOMENT_US); /* the end that closed its socket may still be in progress */
     if (ended == 0) {
         kill(child->process, SIGKILL);
         status = wait_for_end(child->process);
@@ -226,9 +228,9 @@ clf_status clfi_child_lost(clfi_child *child, clfi_message_end end)
 {
     if (end != CLFI_MESSAGE_CLOSED) {
         clfi_child_stop(child);
-        return end == CLFI_MESSAGE_FAILED ? CLF_DEVICE /* the message tells the reason */ : clfi_fail(CLF_DEVICE, "interrupted");
+        return end == CLFI_MESSAGE_FAILED ? CLF_DEVICE /* clf_last_error() has the reason */ : clfi_fail(CLF_DEVICE, "interrupted");
     }
-    close(child->socket); /* one that only closed its end learns that it is no longer wanted */
+    close(child->socket); /* a child that only closed its end can notice that it is no longer wanted */
     child->socket = -1;
     const int status = wait_for_end(child->process);
     close_files(child);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Child processes: started, watched and ended. This folder alone does so. */
+/* Starts, watches and ends child processes. Only this folder does so. */
 #ifndef CLFI_PROCESS_CHILD_H
 #define CLFI_PROCESS_CHILD_H
 
@@ -9,9 +9,9 @@
 #include "process/socket.h"
 
 typedef struct clfi_child {
-    pid_t process; /* 0: none */
-    int socket;    /* this end; the other is the child's */
-    int words;     /* a file in memory: what a program that was started writes to its standard error; -1: none */
+    pid_t process; /* 0: there is no child */
+    int socket;    /* this process's end; the child has the other */
+    int words;     /* file in memory that receives the child's standard error (clfi_child_start); -1: none */
 } clfi_child;
 
 #define CLFI_CHILD_INIT \
@@ -19,29 +19,33 @@ typedef struct clfi_child {
         0, -1, -1       \
     }
 
-enum { CLFI_CHILD_WORDS = 400 }; /* bytes of a text that tells how a child ended */
+enum { CLFI_CHILD_WORDS = 400 }; /* bytes of the text that clfi_child_end writes */
 
-/* A process that runs serve(socket, user) on memory as it is now, and ends when that returns or when this process does. IO: the system
- * refused. */
+/* Forks a process that runs serve(socket, user) on a copy of the memory and ends when serve returns. It ignores SIGINT. On Linux
+ * it is also killed when the thread that called this function ends. IO: the system refused. */
 clf_status clfi_child_fork(void (*serve)(int socket, const void *user), const void *user, clfi_child *out);
 
-/* The program at `path`, with the other end of the socket as its descriptor `socket` (from 3 to CLFI_CHILD_SOCKETS - 1). Its standard input
- * and output are empty; signals of the terminal do not reach it. IO: the system refused. */
+/* Starts the program at `path`, with the other end of the socket as its descriptor `socket` (from 3 to CLFI_CHILD_SOCKETS - 1). Its
+ * standard input and output are /dev/null; signals of the terminal do not reach it. IO: the system refused. */
 enum { CLFI_CHILD_SOCKETS = 16 };
 clf_status clfi_child_start(const char *path, int socket, clfi_child *out);
 
-/* Whether it has ended by itself, without waiting; *out_status as waitpid tells it, -1 where somebody else has asked before. It is none
- * then. */
+/* The functions below leave *child as CLFI_CHILD_INIT when the child has ended. */
+
+/* Returns without waiting whether the child has ended by itself. If so, *out_status is its status from waitpid, or -1 if another part of
+ * this process has already taken that. child->process must not be 0. */
 bool clfi_child_has_ended(clfi_child *child, int *out_status);
 
-/* Ends it at once; no-op where there is none. */
+/* Kills the child and waits for its end; no-op if child->process is 0. */
 void clfi_child_stop(clfi_child *child);
 
-/* The same, after it was given a moment to end by itself. `how` (CLFI_CHILD_WORDS bytes) tells how it ended, and the last line that it
- * wrote. Whether it ended by a fault: a signal that a program raises by its own errors, or an exit status other than `idle`. */
+/* Gives the child one second to end by itself, then kills it. `how` (CLFI_CHILD_WORDS bytes) receives how it ended and the last line of its
+ * standard error. Returns true if it ended by its own fault: by a signal that errors of a program raise, or with an exit status other than
+ * `idle`. child->process must not be 0. */
 bool clfi_child_end(clfi_child *child, int idle, char *how);
 
-/* Why bytes did not pass, as DEVICE: what the child died of, or the system's reason. It is none then. */
+/* Ends the child after a message failed with `end`, and returns DEVICE. The message says how the child ended (CLFI_MESSAGE_CLOSED), keeps
+ * the system's reason (CLFI_MESSAGE_FAILED), or is "interrupted". */
 clf_status clfi_child_lost(clfi_child *child, clfi_message_end end);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { WAIT_SECONDS = 10, REFUSED = 2 };
 
-/* The first of two variables that is set: of Open MPI, of MPICH and of those that take after it. */
+/* Reads the first of two variables that is set: Open MPI's, then that of MPICH and its derivatives. */
 static long number(const char *const names[2], long otherwise)
 {
     for (size_t i = 0; i < 2; i++)
@@ -33,5 +33,5 @@ void cli_mpirun_let_first_speak(void)
 {
     const bool is_first = number((const char *const[2]){"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0) == 0;
     if (cli_mpirun_size() > 1 && !is_first && sleep(WAIT_SECONDS) > 0)
-        _exit(REFUSED); /* by a signal that the command handles: mpirun ends this process */
+        _exit(REFUSED); /* a signal that the command handles ended the wait: mpirun ends this process */
 }

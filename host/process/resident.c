@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident memory: /proc/self (VmHWM; writing 5 to clear_refs resets it, proc(5)), else the process's own count. */
+/* Reads the resident memory from /proc/self (VmRSS, VmHWM; writing 5 to clear_refs resets the peak, proc(5)), else from getrusage. */
 #include "process/resident.h"
 
 #include <stdio.h>
@@ -46,6 +46,6 @@ size_t clfi_resident_peak_bytes(void)
     unsigned long long kibibytes = read_kibibytes("VmHWM");
     struct rusage usage;
     if (!kibibytes && getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0)
-        kibibytes = (unsigned long long)usage.ru_maxrss; /* Linux counts in these, too */
+        kibibytes = (unsigned long long)usage.ru_maxrss; /* KiB on Linux */
     return (size_t)kibibytes * 1024;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident memory of this process. */
+/* Measures the resident memory of this process, for benchmarks, statistics and the server's metrics. */
 #ifndef CLFI_PROCESS_RESIDENT_H
 #define CLFI_PROCESS_RESIDENT_H
 
 #include <stddef.h>
 
-/* Gives free heap memory back and lets the peak begin anew, where the system can (Linux); elsewhere the peak stays that of the process's
+/* Returns free heap memory to the system (glibc) and resets the peak (Linux). On other systems the peak stays that of the process's whole
  * life. */
 void clfi_resident_reset(void);
 
-/* Largest resident set since the reset. */
+/* The largest resident set since the reset, in bytes; 0: not known. */
 size_t clfi_resident_peak_bytes(void);
 
-/* The resident set now; 0 where the system does not tell. */
+/* The resident set now, in bytes; 0: not known (systems without /proc). */
 size_t clfi_resident_bytes(void);
 
 #endif

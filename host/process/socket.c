@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-enum { TICK_MS = 100 }; /* how soon a stop is seen that came just before waiting began */
+enum { TICK_MS = 100 }; /* the wait looks at the stop and the time limit at least this often */
 
 static clfi_message_end wait_for(int socket, const clfi_patience *patience, uint64_t start_ns)
 {

@@ -36,7 +36,8 @@ static bool is_measured(const clfi_result_row *row)
     return row && row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
 }
 
-/* b's row for a row of a. Where b could not list the engines of the workload it has one row for all of them, without a name. */
+/* Returns b's row for a row of a, or NULL. If b could not list the engines of the workload, it has one row without an engine, which stands
+ * for all of them. */
 static const clfi_result_row *counterpart(const clfi_comparison *c, const clfi_result_row *a, size_t workload)
 {
     const clfi_result_row *own = clfi_result_find_row(c->b, workload, c->device_in_b[a->device], a->engine);
@@ -54,7 +55,7 @@ static const char *lost_reason(const clfi_comparison *c, const clfi_compare_row 
     return c->b->complete ? "b has no row of this engine" : "the run of b was interrupted before it";
 }
 
-/* Several rows of a may be held against one of b. */
+/* Counts the rows of b without a partner. It marks rows because several rows of a may share one row of b. */
 static clf_status count_unpaired(clfi_comparison *c)
 {
     bool *is_paired;
@@ -92,7 +93,8 @@ static clfi_series series_of(const clfi_result_row *row)
     return (clfi_series){row->wall_ms.values, row->wall_ms.count, row->round_samples, row->round_count};
 }
 
-/* Rows that both sides measured get their difference; *tested of them. */
+/* Computes the difference of each row that both sides measured, and sets verdict and reason of the others. p gets the *tested p values, in
+ * the order of the rows. */
 static clf_status measure(clfi_comparison *c, double *p, size_t *tested)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -127,7 +129,7 @@ static clf_status judge_all(clfi_comparison *c)
         st = clfi_adjust_p(p, tested);
     for (size_t i = 0; st == CLF_OK && i < c->count; i++) {
         clfi_compare_row *row = &c->rows[i];
-        if (row->verdict == CLFI_COMPARE_SAME) { /* not yet judged */
+        if (row->verdict == CLFI_COMPARE_SAME) { /* both sides measured it, so it has a p value */
             row->p = p[next++];
             row->verdict = judge(row);
         }

@@ -31,7 +31,7 @@ static clf_status append_value(const json_t *value, clf_str *out)
     return clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(9), "a difference", out);
 }
 
-/* "host.cpu: "Zen" in a, "Core" in b". */
+/* Appends lines such as `host.cpu: "Zen" in a, "Core" in b`. */
 static clf_status append_differences(const clfi_comparison *c, clf_str *out)
 {
     json_t *one;
@@ -57,7 +57,7 @@ static void print_device(const clfi_comparison *c, size_t index, FILE *stream)
     fputc('\n', stream);
 }
 
-/* Bytes of the longest "workload engine". */
+/* Width of the first column: bytes of the longest "<workload> <engine>", at least those of the heading. */
 static int name_width(const clfi_comparison *c, size_t device)
 {
     size_t width = 8;
@@ -88,7 +88,7 @@ static void print_row(const clfi_comparison *c, const clfi_compare_row *row, int
             clfi_compare_verdict_name(row->verdict), few ? " (too few rounds)" : "", mark);
 }
 
-/* Geometric mean of the ratios; NaN without any. */
+/* Geometric mean of the ratios on a device; NaN if it has none. */
 static double geometric_mean(const clfi_comparison *c, size_t device)
 {
     double sum = 0;
@@ -162,7 +162,8 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* The fields of which less or more is better: {"less_is_better", "a", "b"}, where both files know them. */
+/* The facts that have a better direction and a number in both files, each as {"less_is_better", "a", "b"}. Bytes that were not measured
+ * are 0 (CLFI_FACT_ZERO). */
 static json_t *facts_json(const clfi_compare_row *row)
 {
     json_t *object = json_object();

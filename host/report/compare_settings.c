@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other differences between two runs: the machine, the settings, the state of a device. */
+/* Lists how the machines, the settings and the devices of two compared runs differ. */
 #include "report/compare.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static const char *const of_host[] = {"cpu", "logical_cores", "os", "kernel"};
 static const char *const of_settings[] = {"min_seconds", "rounds", "no_tuned", "environment"};
 static const char *const of_device[] = {"compute_units", "tuned", "first_use"};
 
-/* A key that one of the files does not have says nothing: an older version did not record it. */
+/* Compares those of the keys that both files have: an older version may not have recorded the others. */
 static clf_status diff_known(json_t *list, const char *where, const json_t *a, const json_t *b, const char *const *keys, size_t count)
 {
     char place[96];

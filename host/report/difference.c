@@ -21,13 +21,13 @@ typedef struct entry {
     size_t visit;
 } entry;
 
-/* A series ready to be resampled. */
+/* A series in the form that is resampled. */
 typedef struct sample_pool {
-    entry *entries; /* by value */
+    entry *entries; /* sorted by value */
     size_t count, visits;
     double medians[CLFI_VISITS_MAX]; /* of the visits */
     double median;
-    double variance; /* of the logarithm of the median, but for CLFI_RUN_TO_RUN */
+    double variance; /* of the logarithm of the median, without CLFI_RUN_TO_RUN^2 */
 } sample_pool;
 
 static int by_number(const void *a, const void *b)
@@ -44,7 +44,7 @@ static int by_entry(const void *a, const void *b)
     return (x->visit > y->visit) - (x->visit < y->visit);
 }
 
-/* End of visit i of `visits`, in samples. */
+/* Number of samples in visits 0 to i, when the series is divided into `visits` visits. */
 static size_t visit_end(const clfi_series *s, size_t visits, size_t i)
 {
     if (s->visit_count == 0)
@@ -85,7 +85,8 @@ static clf_status fill(const clfi_series *s, double *sorted, sample_pool *p)
     return CLF_OK;
 }
 
-/* The logarithm of the median of the entries, each visit counted `times` times: half way between the lower and the upper one. */
+/* The logarithm of the median of the entries, when visit v is counted times[v] times: the mean of the lower and the upper median's
+ * logarithms. */
 static double median_of(const sample_pool *p, const unsigned *times)
 {
     double total = 0, below = 0;
@@ -96,7 +97,7 @@ static double median_of(const sample_pool *p, const unsigned *times)
         if (below < total * (0.5 - 1e-12))
             continue;
         size_t next = i;
-        if (below <= total * (0.5 + 1e-12)) /* exactly half: the median lies between this one and the next that counts */
+        if (below <= total * (0.5 + 1e-12)) /* exactly half: the upper median is the next entry of a visit that counts */
             do
                 next++;
             while (next + 1 < p->count && times[p->entries[next].visit] == 0);

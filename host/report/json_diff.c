@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the differences of two JSON values. */
+/* Compares two JSON values recursively. */
 #include "report/json_diff.h"
 
 #include <stdio.h>

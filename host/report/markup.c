@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Escapes texts for HTML and SVG, and formats numbers. */
+/* Escapes texts for HTML, SVG and Markdown, and formats numbers. */
 #include "report/markup.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ void clfi_markup_format(clfi_markup *m, const char *format, ...)
     clfi_markup_raw(m, line);
 }
 
-/* Control characters are not XML; embeddings, overrides and isolates would let a name reorder the text around it (Unicode Annex 9). */
+/* XML forbids control characters; embeddings, overrides and isolates would let a name reorder the text around it (Unicode Annex 9). */
 static bool is_printable(uint32_t code)
 {
     return code != CLFI_UTF8_INVALID && code >= 0x20 && !(code >= 0x7F && code < 0xA0) && !(code >= 0x202A && code <= 0x202E) &&
@@ -64,7 +64,7 @@ static size_t count_characters(const char *text)
     return count;
 }
 
-/* Characters [0, head) and the last `tail` of `text`, "…" between them when something is left out. */
+/* Appends the first `head` and the last `tail` characters of `text`, with "…" between them if something is left out. */
 static void escape_parts(clfi_markup *m, const char *text, size_t head, size_t tail)
 {
     const size_t count = count_characters(text);
@@ -132,7 +132,7 @@ const char *clfi_figure(double value, char text[CLFI_FIGURE_BYTES])
     return text;
 }
 
-/* `value` divided down through units that are `step` times each other. */
+/* Writes `value`, given in units[0], in the first unit in which it is below 999.5. Each unit is `step` times the one before it. */
 static const char *with_unit(double value, double step, const char *const *units, size_t count, char text[CLFI_FIGURE_BYTES])
 {
     size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of pages and pictures: appending, escaping and number formats. The first failure sticks and the rest does nothing. */
+/* Writes the text of reports: appends, escapes and formats numbers. m->status keeps the first failure; later calls append nothing. */
 #ifndef CLFI_REPORT_MARKUP_H
 #define CLFI_REPORT_MARKUP_H
 
@@ -12,30 +12,32 @@ typedef struct clfi_markup {
 
 #define CLFI_MARKUP_INIT {CLF_STR_INIT, CLF_OK}
 
-/* The program's own markup, as it stands; no string of a file may go through these two. */
+/* Append the program's own markup unchanged. Strings of a file must not go through these two. clfi_markup_format: at most 1023 bytes a
+ * call, else m->status becomes INTERNAL. */
 void clfi_markup_raw(clfi_markup *m, const char *text);
 void clfi_markup_format(clfi_markup *m, const char *format, ...) CLFI_PRINTF(2, 3);
 
-/* Text from anywhere for HTML and SVG, elements and attributes alike: & < > " ' become references; control characters and those that turn
- * the direction of writing become U+FFFD. At most `most` characters, the last one "…" where something was left out; 0: all. */
+/* Appends any text for HTML and SVG, in elements and attributes alike: & < > " ' become references; control characters and those that
+ * change the direction of writing become U+FFFD. At most `most` characters, the last one "…" if something was left out; 0: all. */
 void clfi_markup_escape(clfi_markup *m, const char *text, size_t most);
 
-/* The same for Markdown, inside a table's cell. */
+/* Appends any text for Markdown, also in a table's cell: a backslash precedes characters that Markdown interprets; U+FFFD as above. */
 void clfi_markup_escape_markdown(clfi_markup *m, const char *text);
 
-/* "PoCL 3.1" at most `most` characters long, in the middle "…" where something was left out; for identifiers, whose end tells as much as
- * their start. */
+/* As clfi_markup_escape, but "…" stands in the middle if something was left out; for identifiers, whose end says as much as their start.
+ * most: above 0. */
 void clfi_markup_escape_middle(clfi_markup *m, const char *text, size_t most);
 
 enum { CLFI_FIGURE_BYTES = 32 };
 
-/* Text in the place of a missing number. */
+/* Stands for a missing number. */
 #define CLFI_NO_FIGURE "\u2013"
 
-/* Three significant digits without exponent: "0.0123", "1.23", "12,300"; CLFI_NO_FIGURE for what is not finite. Returns `text`. */
+/* At least three significant digits, without exponent: "0.0123", "1.23", "12,345"; CLFI_NO_FIGURE for NaN and infinities. Returns
+ * `text`. */
 const char *clfi_figure(double value, char text[CLFI_FIGURE_BYTES]);
 
-/* Milliseconds with a unit that fits: "1.23 µs", "12.3 ms", "1.23 s"; bytes: "12.3 MiB". */
+/* A time, given in ms, and bytes with a fitting unit: "1.23 µs", "12.3 ms", "1.23 s"; "12.3 MiB". They return `text`. */
 const char *clfi_figure_time(double ms, char text[CLFI_FIGURE_BYTES]);
 const char *clfi_figure_bytes(double bytes, char text[CLFI_FIGURE_BYTES]);
 

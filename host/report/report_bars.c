@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bars of one op: a block per workload, a bar per device for its fastest verified engine, a whisker from p10 to p90, ticks for the other
- * engines. The bars of one workload share a scale. */
+/* Draws the bars of a report. Each workload is a block with a bar per device for its fastest verified engine, a whisker from p10 to p90,
+ * and ticks for the other engines. The bars of one workload share a scale. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
     HEAD = 15
 };
 
-/* Value of a bar: the rate, or the time where less is better. `ms` is the time that the value is for. */
+/* The value of a bar at a time of `ms`: the rate, or the time if the row's rate is a time. */
 static double value_at(const clfi_result_row *row, double ms)
 {
     return clfi_report_is_time(row) ? row->facts.rate * ms / row->wall.median : row->facts.rate * row->wall.median / ms;
@@ -81,7 +81,7 @@ static void draw_figures(clfi_markup *m, const clfi_report_data *data, const clf
     clfi_markup_raw(m, "</text>");
 }
 
-/* Why a device has no bar, or NULL where the workload was not tried on it. A failure comes before what is unsupported. */
+/* Why a device has no bar; NULL: no row gives a reason. A failed engine's reason comes before an unsupported one's. */
 static const char *reason_of(const clfi_report_data *data, const clfi_report_work *work, size_t device, bool *is_failed)
 {
     const char *reason = NULL;
@@ -120,7 +120,7 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     return true;
 }
 
-/* Explains the order of a workload's bars. */
+/* Says which bars of a workload are better; "": it has no bars. */
 static const char *order_of(const clfi_report_data *data, const clfi_report_work *work)
 {
     for (size_t i = work->first; i < work->first + work->count; i++)
@@ -129,7 +129,7 @@ static const char *order_of(const clfi_report_data *data, const clfi_report_work
     return "";
 }
 
-/* The same for all of an op's workloads; "" where they differ, and each says it itself. */
+/* As order_of, for all workloads of an op; "" if they differ, so that each workload says it. */
 static const char *order_of_all(const clfi_report_data *data, const clfi_report_op *op)
 {
     const char *order = "";

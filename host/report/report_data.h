@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a report, gathered from its files: devices, workloads grouped by op, and the rows of each. */
+/* Gathers the contents of a report from its files and derives figures from them: devices, workloads grouped by op, and the rows of each. */
 #ifndef CLFI_REPORT_REPORT_DATA_H
 #define CLFI_REPORT_REPORT_DATA_H
 
@@ -11,12 +11,12 @@ enum { CLFI_REPORT_COLOURS = 8, CLFI_LABEL_BYTES = 160 };
 typedef struct clfi_report_device {
     const clfi_result *file;
     const clfi_result_device *device;
-    size_t place;                 /* in its file */
+    size_t place;                 /* index in file->devices */
     char label[CLFI_LABEL_BYTES]; /* short, different for each */
 } clfi_report_device;
 
 typedef struct clfi_report_row {
-    size_t work, device; /* places below */
+    size_t work, device; /* indices in clfi_report_data.works and clfi_report_data.devices */
     const clfi_result_row *row;
     bool is_best; /* the fastest verified engine of its workload on its device */
 } clfi_report_row;
@@ -24,9 +24,9 @@ typedef struct clfi_report_row {
 typedef struct clfi_report_work {
     const clfi_result_workload *workload;
     size_t op;
-    size_t first, count; /* its rows; by device, then verified ones from the fastest */
-    size_t number;       /* on rooflines, from 1; 0: it has no arithmetic intensity */
-    double slowest_ms;   /* of the best rows; NaN: none */
+    size_t first, count; /* its rows, sorted by device; measured ones come first, from the fastest */
+    size_t number;       /* its number on rooflines, from 1; 0: it has no arithmetic intensity */
+    double slowest_ms;   /* the largest median of its best rows; NaN: none */
 } clfi_report_work;
 
 typedef struct clfi_report_op {
@@ -45,15 +45,17 @@ typedef struct clfi_report_data {
     size_t verified, failed, unsupported, noisy; /* rows */
 } clfi_report_data;
 
-/* INVALID_ARGUMENT: no file, or different work. The files are borrowed. Free also after a failure. */
+/* Fills *out, which the caller frees with clfi_report_data_free also after a failure. The files are borrowed until then.
+ * INVALID_ARGUMENT: no file, or different work; OUT_OF_MEMORY. */
 clf_status clfi_report_gather(const clfi_result *files, size_t count, clfi_report_data *out);
 void clfi_report_data_free(clfi_report_data *data);
 
-/* The part of clfi_report_gather that labels the devices: the platform's name for a CPU, else the device's own. A label that another device
- * has too gets more of both names, the file, its path, the device's number in the file, or its place in the report. OUT_OF_MEMORY. */
+/* The part of clfi_report_gather that labels the devices: with the platform's name for a CPU, else with the device's own name. While
+ * another device has the same label, it gets additions that differ: the other of the two names, the file's name, its path, the device's id,
+ * its number in the report. OUT_OF_MEMORY. */
 clf_status clfi_report_name_devices(clfi_report_data *data);
 
-/* The best row of a workload on a device; NULL: none was verified. */
+/* The row of a workload's fastest verified engine on a device; NULL: none was measured. */
 const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi_report_work *work, size_t device);
 
 static inline bool clfi_report_is_measured(const clfi_result_row *row)
@@ -61,40 +63,42 @@ static inline bool clfi_report_is_measured(const clfi_result_row *row)
     return row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
 }
 
-/* 10^9 operations per second at the median; and operations per byte. */
+/* clfi_report_gflops: 10^9 operations per second at the median; clfi_report_intensity: operations per byte. */
 double clfi_report_gflops(const clfi_report_work *work, const clfi_result_row *row);
 double clfi_report_intensity(const clfi_report_work *work);
 
-/* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
+/* The higher of the bandwidths of reading and copying memory, in GB/s, and its name ("read" or "copy"); NaN: neither was measured. */
 double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
 
-/* The bandwidth, in GB/s, that a row is held against. It is that of the measured copy whose size is nearest to what one call ("chain") or
- * step ("steps") reads and writes. Where the row was faster, it is that of a faster cache. It is never less than the memory's. */
+/* The bandwidth, in GB/s, that a row is compared with. It is that of the measured copy whose size is nearest to the bytes of one call of a
+ * chain ("chain" in `work`) or of one step ("steps"), and at least the memory's. If the row was faster, it is that of the slowest copy that
+ * the row did not exceed, if any. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
-/* The arithmetic limit that a workload is held against, in GFLOP/s: its own (of products at lower precisions the matrix unit's peak) where
- * that was measured, else float32's; NaN: neither was. */
+/* The arithmetic limit that a workload is compared with, in GFLOP/s. It is the workload's own limit if that was measured, for example the
+ * matrix unit's peak for products at lower precisions; else float32's. NaN: neither was measured. */
 double clfi_report_arithmetic(const clfi_result_device *device, const clfi_report_work *work);
 
-/* Attainable rate of a row: min(that limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
+/* Attainable rate of a row in GFLOP/s: min(arithmetic limit, bandwidth times intensity), of the two functions above; NaN: a limit was not
+ * measured. */
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
-/* Texts, returned: share of the limit ("87 %", "~87 %" where the limit was noisy, a dash without one), and the rate or time with its
- * unit. */
+/* Write and return a text. clfi_report_share: the share of the limit, "87 %"; "~87 %" if the limit's row was noisy; a dash if there is no
+ * limit. clfi_report_rate: the rate or time of a measured row with its unit. */
 const char *clfi_report_share(const clfi_report_data *data, const clfi_report_row *row, char text[CLFI_FIGURE_BYTES]);
 const char *clfi_report_rate(const clfi_result_row *row, char text[2 * CLFI_FIGURE_BYTES]);
 
-/* A limit of a device in words: "copy of 32 KiB 835 GB/s". */
+/* Writes a limit of a device in words: "copy of 32 KiB 835 GB/s". */
 void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_BYTES]);
 
-/* A workload ran faster, by more than 5 %, than its arithmetic limit of the same run. */
+/* Whether a workload on the roofline exceeds its arithmetic limit of the same run by more than 5 %. */
 bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
 
 /* True where the rate is a time ("us"), so that less is better. */
 bool clfi_report_is_time(const clfi_result_row *row);
 
-/* Quotient of geometric means over the op's workloads that every device of the report verified: how many times faster than the slowest
- * device; NaN: no common workload. *count: how many workloads. */
+/* How many times faster than the slowest device this one is: the quotient of geometric means over common workloads. These are the op's
+ * workloads that all devices verified, except devices that were not measured at all. *count: their number. NaN: none. */
 double clfi_report_speed(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count);
 
 #endif

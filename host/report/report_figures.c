@@ -34,7 +34,7 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
     return isnan(read) || copy > read ? copy : read;
 }
 
-/* How often a run goes over its data: `bytes` counts them all. */
+/* How often a run passes over its data. workload->bytes counts all passes. */
 static double passes(const clfi_report_work *work)
 {
     const json_t *chain = json_object_get(work->workload->work, "chain");
@@ -42,8 +42,8 @@ static double passes(const clfi_report_work *work)
     return count > 1 ? count : 1;
 }
 
-/* The copy of the nearest size, or the memory where that is faster. A workload that was faster still has its data from a cache: its limit
- * is the slowest larger one of a cache that it does not exceed. */
+/* Takes the copy of the nearest size, or the memory if that is faster. A workload that was faster than both got its data from a cache. Its
+ * limit is then the slowest copy that it does not exceed. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
 {
     const char *name, *key;
@@ -80,7 +80,7 @@ double clfi_report_roof(const clfi_result_device *device, const clfi_report_work
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
 }
 
-/* Whether what measured this limit on the device spread more than 10 %; false for NULL or a limit that was not measured. */
+/* Whether the row that measured this limit on the device is noisy. False if `limit` is NULL or was not measured. */
 static bool is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit)
 {
     for (size_t i = 0; limit && i < data->row_count; i++) {
@@ -112,7 +112,7 @@ const char *clfi_report_rate(const clfi_result_row *row, char text[2 * CLFI_FIGU
     return text;
 }
 
-/* "copy_32kib_gbps" is "copy of 32 KiB" and "GB/s". A key that this version does not know keeps its name. */
+/* "copy_32kib_gbps" becomes "copy of 32 KiB" and "GB/s". A key that this version does not know stays as it is. */
 void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_BYTES])
 {
     static const struct {
@@ -154,7 +154,7 @@ bool clfi_report_is_time(const clfi_result_row *row)
     return strchr(row->rate_unit, '/') == NULL;
 }
 
-/* Sum of the logarithms of the best times over the workloads that every device verified. */
+/* Mean of the logarithms of a device's best times, over workloads that all measured devices verified; *count: their number. NaN: none. */
 static double log_time(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of what is missing or beside the times: failures, what was not measured, memory and energy. */
+/* Writes the page's tables of failures, of what was not measured, and of memory and energy. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
-/* A reason is written once, with all that it explains. */
+/* Writes each reason once, with everything that it explains. */
 static void gaps_of(clfi_markup *m, const clfi_result *file)
 {
     for (size_t i = 0; i < file->not_measured_count; i++) {
@@ -99,7 +99,7 @@ static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_raw(m, "</td></tr>\n");
 }
 
-/* Models have weights that matter; energy matters wherever it was measured. */
+/* Whether the table lists the row: models need much memory, and energy is shown wherever it was measured. */
 static bool is_memory_row(const clfi_report_data *data, const clfi_report_row *row)
 {
     const char *suite = data->works[row->work].workload->suite;

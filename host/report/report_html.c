@@ -60,8 +60,8 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
            "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");
 }
 
-/* One picture of a figure. Its height is known once it is drawn: drawn apart, then put inside its frame; `inner` is released. Each is kept
- * on one page of paper, so a figure of many pictures breaks between them. */
+/* Adds one picture of a figure. The caller draws it into `inner` first, because its height must stand before it. `inner` is freed. Printers
+ * keep a picture on one page of paper, so a figure of many pictures breaks between them. */
 static void add_picture(clfi_markup *m, clfi_markup *inner, double height)
 {
     if (m->status == CLF_OK)

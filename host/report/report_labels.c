@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing the labels of a scatter plot: each tries places around its point, nearest first, and takes the first free one (the greedy method
- * that Christensen, Marks & Shieber 1995 compare others with). */
+/* Places the labels of a scatter plot. Each label in turn tries places around its point, nearest first. It takes the first free one, else
+ * the one with the least overlap. This is the greedy method to which Christensen, Marks & Shieber 1995 compare others. */
 #include <math.h>
 
 #include "report/report_parts.h"
 
-/* MOST_PLACED: a plot has no room for more labels; those behind them stand beside their points, which keeps large reports quick. */
+/* MOST_PLACED: a plot has no room for more labels. Later ones stand beside their points at once, which keeps large reports fast. */
 enum { DIRECTIONS = 16, MOST_PLACED = 500 };
 
 static const double radii[] = {10, 14, 20, 27, 36, 47, 60, 75, 92};
-static const double marker = 5.5, near_enough = 14; /* half a marker's side; beyond this a leader is drawn */
+static const double marker = 5.5, near_enough = 14; /* half a marker's side; the radius beyond which a leader is drawn */
 
 typedef struct box {
     double left, top, right, bottom;
@@ -26,7 +26,8 @@ static box around(double x, double y, double width, double height)
     return (box){x - width / 2, y - height / 2, x + width / 2, y + height / 2};
 }
 
-/* Area that a label at `place` would share with points and with the labels before it; some number from `most` on where it is larger. */
+/* Area that a label at `place` would share with points and, three times, with fixed labels and those before it. The sum stops once it
+ * reaches `most`. */
 static double cost(const clfi_label *labels, size_t count, size_t index, const box *place, double most)
 {
     double sum = 0;

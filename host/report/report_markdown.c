@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as Markdown tables, for places that show neither pages nor pictures. */
+/* Writes the report as Markdown tables, for places that show neither HTML nor SVG. */
 #include <math.h>
 #include <string.h>
 

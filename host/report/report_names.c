@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The labels of a report's devices: as short as they can be and still differ. */
+/* Labels the devices of a report: each label is short and differs from the others. */
 #include "report/report_data.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 enum { NAME_BYTES = 70, PART_BYTES = 36 };
 
-/* Additions to a label whose name another device has too, tried in this order. */
+/* Additions to a label that another device has too, tried in this order. */
 typedef enum label_part { LABEL_OTHER_NAME, LABEL_FILE, LABEL_PATH, LABEL_ID, LABEL_ORDER, LABEL_PARTS } label_part;
 
-/* A name without what every driver adds to it; what is long has the name that people use. */
+/* Shortens a name: removes additions such as "(R)" and replaces PoCL's long name by its common one. */
 static void shorten(const char *name, int most, char text[CLFI_LABEL_BYTES])
 {
     static const struct {
@@ -31,7 +31,7 @@ static void shorten(const char *name, int most, char text[CLFI_LABEL_BYTES])
     }
 }
 
-/* The end of a text, which tells more of a path than its beginning: whole UTF-8 characters. */
+/* Returns the last PART_BYTES bytes of a text, from a whole UTF-8 character on. The end of a path says more than its beginning. */
 static const char *end_of(const char *text)
 {
     const size_t length = strlen(text);
@@ -57,7 +57,7 @@ static void part_text(const clfi_report_data *data, size_t device, label_part pa
                  part == LABEL_ID ? (long long)d->device->id : (long long)device + 1);
 }
 
-/* CPUs share their name across platforms, so there the platform is the better one. */
+/* Writes the label. A CPU has the same name on each platform, so its label begins with the platform's name. */
 static void write_label(clfi_report_data *data, size_t device, const bool parts[LABEL_PARTS])
 {
     clfi_report_device *d = &data->devices[device];
@@ -72,7 +72,7 @@ static void write_label(clfi_report_data *data, size_t device, const bool parts[
     }
 }
 
-/* Whether a device of the same label has another text for the part. */
+/* Whether another device with the same label has a different text for this part. */
 static bool tells_apart(const clfi_report_data *data, size_t device, label_part part)
 {
     char own[CLFI_LABEL_BYTES], other[CLFI_LABEL_BYTES];

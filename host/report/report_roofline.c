@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws the roofline plot of a device (Williams, Waterman & Patterson 2009): arithmetic intensity across, speed up, both logarithmic. The
- * roofs are the limits measured in the same run. Every workload that has both counts is a numbered point. */
+ * roofs are the limits measured in the same run. Every workload that counts both operations and bytes is a numbered point. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@ enum { LEFT = 62, RIGHT = CLFI_FIGURE_WIDTH - 14, PLOT_HEIGHT = 400, TITLE = 30,
 
 typedef struct frame {
     double x0, x1, y0, y1; /* decimal logarithms at the edges */
-    double top, bottom;    /* of the plot, in units */
+    double top, bottom;    /* of the plot, in units of the SVG */
 } frame;
 
 /* A point of the plot. */
 typedef struct point {
     const clfi_report_work *work;
-    const clfi_report_row *row; /* NULL: failed or not supported on this device */
+    const clfi_report_row *row; /* NULL: no engine was verified and measured on this device */
 } point;
 
 typedef struct plot {
@@ -65,7 +65,7 @@ static void include_value(double value, double *low, double *high)
     *high = fmax(*high, log10(value));
 }
 
-/* The highest arithmetic roof that a point is held against. */
+/* The highest arithmetic limit that a point is compared with. */
 static double highest_roof(const plot *p)
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
@@ -76,7 +76,7 @@ static double highest_roof(const plot *p)
     return highest;
 }
 
-/* The frame holds every point, the ridge and a stretch of both roofs. */
+/* Chooses the frame so that it holds every point, the ridge and a stretch of both roofs. */
 static void fit(plot *p, double top)
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
@@ -101,7 +101,7 @@ static void fit(plot *p, double top)
     f->y1 += 0.25;
 }
 
-/* Lines and numbers of one axis, at 1, and at 2 and 5 where there is room. */
+/* Draws the grid lines and numbers of one axis: at 1 of each decade, and at 2 and 5 if there is room. */
 static void draw_ticks(clfi_markup *m, const frame *f, bool is_x)
 {
     static const double steps[] = {1, 2, 5};
@@ -136,7 +136,7 @@ static void draw_axes(clfi_markup *m, const frame *f)
                        (f->top + f->bottom) / 2);
 }
 
-/* Texts of the roofs, which the points' numbers must not cover. */
+/* ROOF_TEXTS: texts of the roofs, which the points' numbers must not cover. CHARACTER: width of their characters, in units. */
 enum { ROOF_TEXTS = 3, CHARACTER = 7 };
 
 static clfi_label text_box(double right, double baseline, size_t characters)
@@ -145,7 +145,8 @@ static clfi_label text_box(double right, double baseline, size_t characters)
     return (clfi_label){.at_x = right - width / 2, .at_y = baseline - 4, .width = width, .height = 15, .is_fixed = true};
 }
 
-/* The level roof of a matrix unit, where points are held against one: above the first ridge. */
+/* Draws the level roof of a matrix unit above the first ridge, if points are compared with one. *text: the box of its text, empty if there
+ * is none. */
 static void draw_unit_roof(clfi_markup *m, const plot *p, clfi_label *text)
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
@@ -164,7 +165,7 @@ static void draw_unit_roof(clfi_markup *m, const plot *p, clfi_label *text)
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%d\" y=\"%.1f\">%s</text>\n", RIGHT - 8, to_y(f, highest) - 7, words);
 }
 
-/* The memory roof up to the ridge, then the arithmetic roof, each with its value; where the texts are. */
+/* Draws the memory roof up to the ridge and the arithmetic roof from there on, each with its value. texts: the boxes of the texts. */
 static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXTS])
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
@@ -179,7 +180,7 @@ static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXT
     texts[0] = text_box(RIGHT - 8, to_y(f, arithmetic) - 7, strlen(text));
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%d\" y=\"%.1f\">%s</text>\n", RIGHT - 8, to_y(f, arithmetic) - 7, text);
     snprintf(text, sizeof text, "memory %s GB/s (%s)", clfi_figure(bandwidth, number), name);
-    /* left of the slope, where no point can be but those from caches; as high as it fits beside the axis */
+    /* left of the slope, where only points from caches can be; as high up as the width beside the axis permits */
     const double width = CHARACTER * (double)strlen(text) + 24;
     double at = pow(10, 0.8 * log10(ridge) + 0.2 * log10(x0));
     if (to_x(f, at) - width < LEFT)
@@ -190,14 +191,14 @@ static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXT
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text);
 }
 
-/* The bandwidth that a point is held against, 0 where it has no row. */
+/* The bandwidth that a point is compared with; 0: it has no row. */
 static double bandwidth_of(const plot *p, size_t i)
 {
     const point *at = &p->points[i];
     return at->row ? clfi_report_point_bandwidth(p->data->devices[p->device].device, at->work, at->row->row) : 0;
 }
 
-/* Roofs of the caches that points are held against. */
+/* Draws the roofs of the caches that points are compared with. */
 static void draw_cache_roofs(clfi_markup *m, const plot *p)
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
@@ -256,7 +257,7 @@ static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[RO
     return CLF_OK;
 }
 
-/* Which colour and shape is which op; returns the lines' height. */
+/* Draws the marker and the name of each op that has points; returns the height. */
 static double draw_op_key(clfi_markup *m, const plot *p, double top)
 {
     double x = LEFT, y = top + OP_LINE / 2.0;
@@ -298,7 +299,7 @@ static void draw_legend_entry(clfi_markup *m, const plot *p, const point *at, do
         x + 362, y, clfi_figure(gflops, speed), x + 408, y, 100 * gflops / clfi_report_roof(device, at->work, at->row->row));
 }
 
-/* Two columns, read down; returns the height. */
+/* Draws the list of points in two columns, read down; returns the height. */
 static double draw_legend(clfi_markup *m, const plot *p, double top)
 {
     const size_t lines = (p->count + 1) / 2;

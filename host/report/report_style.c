@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Style sheets of reports. The eight colours of Okabe & Ito (2008) can be told apart with every kind of colour vision. Violet replaces
- * black, and dark backgrounds get a lighter step of each. */
+/* Writes the style sheets of reports, and markers. The colours c0 to c7 follow the eight of Okabe & Ito (2008), which differ for
+ * every kind of colour vision. Some are darker here, violet and grey replace black and yellow, and dark backgrounds get lighter ones. */
 #include <math.h>
 #include <string.h>
 
 #include "report/report_parts.h"
 
-/* Each colour by its name: on a light background, on a dark one, and on paper. */
+/* Each colour with its name, its value on light and dark backgrounds, and on paper. */
 static const struct {
     const char *name, *light, *dark, *paper;
 } colours[] = {
@@ -125,7 +125,7 @@ void clfi_report_page_style(clfi_markup *m)
     clfi_markup_raw(m, page_rules);
 }
 
-/* Draws the marker of an op. Colours repeat every eight ops and shapes every seven, so 56 ops look different. */
+/* Colours repeat every eight ops and shapes every seven, so 56 ops look different. */
 void clfi_report_marker(clfi_markup *m, size_t op, double x, double y)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the page: devices, speeds at a glance, and every result. */
+/* Writes the page's tables of devices, of speeds at a glance, and of every result. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void device_row(clfi_markup *m, const clfi_report_data *data, size_t inde
     clfi_markup_raw(m, "</tr>\n");
 }
 
-/* The limits beyond the two of the table, as the file names them. */
+/* Writes all limits of each device that has more than two, in words; the table has only two of them. */
 static void other_limits(clfi_markup *m, const clfi_report_data *data)
 {
     for (size_t i = 0; i < data->device_count; i++) {

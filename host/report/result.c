@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a result file: its frame and the settings of the run. */
+/* Reads a result file: all but the devices, the workloads and the rows. */
 #include "report/result.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "report/result_parts.h"
 
 static const size_t most_file_bytes = (size_t)256 << 20;
-static const size_t most_elements = 20000; /* of a list: ten times what all suites on many devices give */
+static const size_t most_elements = 20000; /* of one array: ten times as many as all suites on many devices give */
 
 const char *clfi_result_where(const clfi_result *result, const char *array, size_t index, char text[CLFI_RESULT_WHERE_BYTES])
 {
@@ -44,14 +44,14 @@ clf_status clfi_result_table(const clfi_result *result, const char *key, size_t 
     return CLF_OK;
 }
 
-/* "<path>: <key>" as the place of an inner object, and the object. */
+/* Finds an inner object of the document. where: "<path>: <key>", for messages about the object's members. */
 static clf_status section(const clfi_result *result, const char *key, char where[CLFI_RESULT_WHERE_BYTES], const json_t **out)
 {
     snprintf(where, CLFI_RESULT_WHERE_BYTES, "%.255s: %s", result->path, key);
     return clfi_json_get_object(result->document, result->path, key, out);
 }
 
-/* Foreign names are printed on terminals and pages: what would act there instead of showing becomes '?'. */
+/* Strings of the file are printed on terminals and pages. Control characters, which would act there, are replaced by '?'. */
 static clf_status clean_strings(json_t *value)
 {
     size_t i;
@@ -88,7 +88,8 @@ static clf_status read_frame(clfi_result *result)
     return clfi_result_text(result->document, result->path, "created", &result->created);
 }
 
-/* Names are printed: they are those of variables. */
+/* Checks the names and values of the environment variables. A comparison prints the names, and clean_strings cleans only values, so names
+ * may have only letters, digits and underscores. */
 static clf_status check_environment(const json_t *object, const char *where)
 {
     char inner[CLFI_RESULT_WHERE_BYTES + 16];

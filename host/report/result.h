@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A result file of `clformer bench`, read back: untrusted input, checked whole before anything is computed from it.
+/* Reads result files of `clformer bench` for comparisons and reports. A file is untrusted input: the whole file is checked before anything
+ * is computed from it.
  *
  * The format is host/bench/result.schema.json, schema_version 1. Beyond what a schema can say, every reference is resolved, every row's
  * summary is compared with its samples, and only verified rows may have samples. Unknown keys are ignored. */
@@ -18,17 +19,17 @@
 #define CLFI_RESULT_SCHEMA "clformer-bench"
 enum { CLFI_RESULT_VERSION = 1 };
 
-/* No count, rate or limit is larger, and no time in ms is outside these: what is computed from them stays finite. */
+/* The largest count, rate or limit, and the range of times in ms that a file may have: what is computed from them stays finite. */
 #define CLFI_RESULT_MOST 1e24
 #define CLFI_RESULT_TIME_MIN 1e-9
 #define CLFI_RESULT_TIME_MAX 1e12
 
-/* All strings are borrowed from the file's own document. */
+/* Strings and JSON values of these structures are borrowed from clfi_result.document. */
 typedef struct clfi_result_settings {
-    const json_t *suites;
+    const json_t *suites; /* array of strings */
     bool quick;
-    int64_t seed, min_samples, warm_up; /* warm_up -1: not recorded */
-    double min_seconds;
+    int64_t seed, min_samples, warm_up; /* warm_up: runs dropped at the start of each visit; -1: not recorded */
+    double min_seconds;                 /* per row, over all rounds */
 } clfi_result_settings;
 
 typedef struct clfi_result_library {
@@ -50,32 +51,33 @@ typedef struct clfi_result_device {
     const char *name, *platform, *vendor, *driver, *opencl_c, *type;
     int64_t compute_units, memory_bytes;
     bool unified_memory, tuned;
-    const char *reason;   /* why nothing was measured on it; NULL: it was */
-    const json_t *limits; /* name -> number in [1e-9, CLFI_RESULT_MOST], measured in the same run */
+    const char *reason;   /* why the device was not measured; NULL: it was */
+    const json_t *limits; /* name -> number in [1e-9, CLFI_RESULT_MOST], measured in the same run; NULL: the file has none */
 } clfi_result_device;
 
 typedef struct clfi_result_workload {
-    const char *id, *suite, *op, *item, *limit; /* item, limit: NULL where there is none */
-    const json_t *work;
-    double flops, bytes, items;
+    /* item: unit of `items`, for example "token"; limit: key of the device's limit that the workload is compared with; NULL: none */
+    const char *id, *suite, *op, *item, *limit;
+    const json_t *work;         /* describes the work: the objects of two files are equal if the work is the same */
+    double flops, bytes, items; /* of one run; 0: not counted */
 } clfi_result_workload;
 
 typedef enum clfi_result_status { CLFI_RESULT_OK, CLFI_RESULT_FAILED, CLFI_RESULT_UNSUPPORTED } clfi_result_status;
 
 typedef struct clfi_result_row {
-    size_t workload, device; /* places in the arrays below */
-    const char *engine;      /* "": no choice */
+    size_t workload, device; /* indices in clfi_result.workloads and clfi_result.devices */
+    const char *engine;      /* "": the workload has a single engine, or its engines could not be listed */
     clfi_result_status status;
-    const char *reason;                  /* of what is not OK; else NULL */
+    const char *reason;                  /* why the status is not OK; NULL if it is */
     clfi_row_facts facts;
-    clfi_samples wall_ms, device_ms;     /* in the order they were taken; empty unless OK, device_ms also where not known */
-    size_t *round_samples, round_count;  /* how many of wall_ms each round took; 0: not recorded */
+    clfi_samples wall_ms, device_ms;     /* in the order they were taken; empty unless OK; device_ms also empty where not known */
+    size_t *round_samples, round_count;  /* how many of wall_ms each round with samples took; round_count 0: not recorded */
     clfi_summary wall;                   /* of wall_ms; NaN without samples */
     double device_median_ms;             /* NaN: not known */
-    bool noisy;                          /* as clfi_summary_is_noisy says of wall */
-    const char *rate_unit;               /* "" with no rate */
-    const json_t *off_device;            /* array of strings, or NULL */
-    const char *energy_method;
+    bool noisy;                          /* clfi_summary_is_noisy(&wall) */
+    const char *rate_unit;               /* "": no rate */
+    const json_t *off_device;            /* array of strings: the parts of a run that the host does; NULL: not recorded */
+    const char *energy_method;           /* "not measured" if the file has none */
 } clfi_result_row;
 
 typedef struct clfi_result_gap {
@@ -83,8 +85,8 @@ typedef struct clfi_result_gap {
 } clfi_result_gap;
 
 typedef struct clfi_result {
-    json_t *document; /* owns every string */
-    char *path;
+    json_t *document; /* owns all strings but `path` */
+    char *path;       /* for messages: unprintable characters are replaced */
     const char *created;
     bool complete;
     clfi_result_settings settings;
@@ -96,14 +98,16 @@ typedef struct clfi_result {
     clfi_result_row *rows;
     clfi_result_gap *not_measured;
     size_t model_count, device_count, workload_count, row_count, not_measured_count;
-    json_t *workload_places, *row_places; /* where each id, and each row's workload, device and engine, is found */
+    json_t *workload_places, *row_places; /* id -> index of the workload; "<workload> <device> <engine>" -> index of the row */
 } clfi_result;
 
-/* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": broken; UNSUPPORTED: another schema_version; NOT_FOUND
- * and IO as clfi_file_read. *out is empty on failure, else the caller frees it. */
+/* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": the file is not a valid result file, or too large;
+ * UNSUPPORTED: another schema_version; NOT_FOUND and IO as clfi_file_read; OUT_OF_MEMORY. *out is empty on failure, else the caller frees
+ * it with clfi_result_free. */
 clf_status clfi_result_read(const char *path, clfi_result *out);
 
-/* The same for a document in memory, which is taken over in any case; `name` stands for the file in messages. */
+/* As clfi_result_read, for a document in memory. The function owns `document` from the call on, also on failure. `name` stands for the path
+ * in messages. */
 clf_status clfi_result_take(json_t *document, const char *name, clfi_result *out);
 
 void clfi_result_free(clfi_result *result); /* leaves it empty */
@@ -111,8 +115,10 @@ void clfi_result_free(clfi_result *result); /* leaves it empty */
 /* A measured limit of a device, for example "fp32_gflops"; NaN where it was not measured. */
 double clfi_result_limit(const clfi_result_device *device, const char *name);
 
-/* The place of a workload's id; workload_count: there is none. And the row of a workload, device and engine; NULL: there is none. */
+/* Returns the index of the workload with this id, or result->workload_count if there is none. */
 size_t clfi_result_find_workload(const clfi_result *result, const char *id);
+
+/* Returns the row with these indices of a workload and a device and with this engine, or NULL if there is none. */
 const clfi_result_row *clfi_result_find_row(const clfi_result *result, size_t workload, size_t device, const char *engine);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a result file: devices and workloads. */
+/* Reads the devices and workloads of a result file. */
 #include "report/result_parts.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ clf_status clfi_result_read_workloads(clfi_result *result)
     char where[CLFI_RESULT_WHERE_BYTES];
     const json_t *array;
     clf_status st = clfi_result_table(result, "workloads", sizeof *result->workloads, &array, &result->workloads, &result->workload_count);
-    json_t *seen = json_object(); /* ids; the list may be long */
+    json_t *seen = json_object(); /* the ids so far, hashed because the list may be long */
     if (st == CLF_OK && !seen)
         st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads: not enough memory", result->path);
     for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++) {

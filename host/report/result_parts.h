@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of reading a result file, one function per section; each reports faults as result.h says. */
+/* Functions that read the sections of a result file, and their helpers. All of them fail as clfi_result_read does (result.h). */
 #ifndef CLFI_REPORT_RESULT_PARTS_H
 #define CLFI_REPORT_RESULT_PARTS_H
 
@@ -7,20 +7,21 @@
 
 enum { CLFI_RESULT_WHERE_BYTES = 320 };
 
-/* "<path>: <array>[<index>]" for messages; returns `text`. */
+/* Writes "<path>: <array>[<index>]", for messages; returns `text`. */
 const char *clfi_result_where(const clfi_result *result, const char *array, size_t index, char text[CLFI_RESULT_WHERE_BYTES]);
 
 /* FORMAT "<where>: <key>: expected ..., found ..." for a value that has the right type and the wrong content. */
 clf_status clfi_result_wrong(const char *where, const char *key, const char *expected, const json_t *found);
 
-/* A string that is not empty. */
+/* Reads a string, which must not be empty. */
 clf_status clfi_result_text(const json_t *object, const char *where, const char *key, const char **out);
 
-/* The document's array `key` and a zeroed table of as many elements. */
+/* Finds the document's array `key` and allocates as many zeroed elements of `size` bytes. table: address of the pointer to them, a member
+ * of `result`, so that clfi_result_free frees them. FORMAT also: the array is too long. */
 clf_status clfi_result_table(const clfi_result *result, const char *key, size_t size, const json_t **array, void *table, size_t *count);
 
 clf_status clfi_result_read_devices(clfi_result *result);
 clf_status clfi_result_read_workloads(clfi_result *result);
-clf_status clfi_result_read_rows(clfi_result *result); /* after the two above */
+clf_status clfi_result_read_rows(clfi_result *result); /* needs the devices and workloads */
 
 #endif

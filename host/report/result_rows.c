@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a result file: the rows, each against its workload, its device and its own samples. */
+/* Reads the rows of a result file and checks each against its workload, its device and its own samples. */
 #include "report/result_parts.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 #include "base/alloc.h"
 #include "io/json.h"
 
-/* A recorded median or quantile may be rounded, not invented. */
+/* A recorded median, quantile or rate may differ from the samples' by this share, for rounding. */
 static const double summary_tolerance = 1e-3;
 
 enum { KEY_BYTES = 512 };
 
-/* The place of a row under its workload, device and engine. */
+/* The key of a row in row_places. */
 static const char *row_key(size_t workload, size_t device, const char *engine, char out[KEY_BYTES])
 {
     snprintf(out, KEY_BYTES, "%zu %zu %s", workload, device, engine);
@@ -57,7 +57,7 @@ static clf_status read_samples(const json_t *object, const char *where, const ch
     return CLF_OK;
 }
 
-/* A recorded statistic against the same of the samples. */
+/* Compares a recorded statistic with the one that the samples give. */
 static clf_status check_summary(const json_t *object, const char *where, const char *key, double want)
 {
     double found;
@@ -69,7 +69,7 @@ static clf_status check_summary(const json_t *object, const char *where, const c
     return clfi_result_wrong(where, key, expected, json_object_get(object, key));
 }
 
-/* Rate in this unit, from the median; NaN: the workload has no rate in it. */
+/* The workload's rate in `unit` at the median; NaN: the workload has no rate in this unit. */
 static double rate_of(const clfi_result_workload *workload, const char *unit, double median_ms)
 {
     const size_t item = workload->item ? strlen(workload->item) : 0;
@@ -103,7 +103,7 @@ static clf_status read_rounds(const json_t *object, const char *where, clfi_resu
         if (!json_is_integer(value) || count < 0 || (uint64_t)count > left)
             return clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", value);
         left -= (size_t)count;
-        if (count > 0) /* a round in which the row was not reached says nothing */
+        if (count > 0) /* rounds that did not reach the row are left out */
             row->round_samples[row->round_count++] = (size_t)count;
     }
     return array && left ? clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", array) : CLF_OK;
@@ -152,7 +152,7 @@ static clf_status read_status(const json_t *object, const char *where, clfi_resu
     return row->status == CLFI_RESULT_OK ? CLF_OK : clfi_result_text(object, where, "reason", &row->reason);
 }
 
-/* A verified row has an error and a bound that it keeps. */
+/* Checks that a verified row has an error and a bound, and that the error is within the bound. */
 static clf_status check_error(const json_t *object, const char *where, const clfi_row_facts *facts)
 {
     if (isnan(facts->max_error))
@@ -194,7 +194,7 @@ static clf_status fail_memory(const clfi_result *result)
     CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
 }
 
-/* Which workload and device a row is of, and that no other row is of the same. */
+/* Finds the workload and the device of a row, and checks that no other row has the same workload, device and engine. */
 static clf_status resolve(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
 {
     const char *id;

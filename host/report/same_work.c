@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds how two descriptions of work differ. */
+/* Compares the workloads and models of two result files and writes the message about their differences. */
 #include "report/same_work.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static clf_status diff_all(json_t *list, const clfi_result *a, const clfi_result
     return CLF_OK;
 }
 
-/* The first of them in words. */
+/* Appends the first differences in words. */
 static clf_status tell(const json_t *list, clf_str *out)
 {
     char found_a[CLFI_JSON_FOUND_BYTES], found_b[CLFI_JSON_FOUND_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Student's distribution, the exact rank test and the adjustment for many comparisons. */
+/* Computes Student's distribution, the exact rank test and the adjustment for many comparisons. */
 #include "report/statistics.h"
 
 #include <float.h>
@@ -32,7 +32,7 @@ static double beta_fraction(double a, double b, double x)
     return f - 1; /* the first numerator is 1: f = 1 + 1/(1 + ...) */
 }
 
-/* I_x(a, b), regularised. */
+/* The regularised incomplete beta function I_x(a, b). */
 static double incomplete_beta(double a, double b, double x)
 {
     if (x <= 0 || x >= 1)
@@ -61,7 +61,7 @@ double clfi_student_t(double p, double degrees)
     return (low + high) / 2;
 }
 
-/* Twice the midrank of each value of `all`, so that it is whole. */
+/* Computes twice the midrank of each value of `all`: an integer also for ties. */
 static void double_ranks(const double *all, size_t count, size_t *ranks)
 {
     for (size_t i = 0; i < count; i++) {
