@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that works in the background: other programs come first on the device and on the processors. */
+/* The option --background, by which other programs get priority on the device and the processors. */
 #ifndef CLFI_CONSOLE_BACKGROUND_H
 #define CLFI_CONSOLE_BACKGROUND_H
 
@@ -12,9 +12,9 @@
         "background", 0, NULL, "give other programs on the device and the processors priority", CLI_FLAG, &(flag) \
     }
 
-/* Before the first call of OpenCL, whose threads have the priority of the caller. is_asked, or $CLF_BACKGROUND, gives this process and
- * those that it starts from now on a low priority (10 of nice). The variable is set, so that their contexts are in the background, too.
- * OUT_OF_MEMORY. */
+/* If is_asked or CLF_BACKGROUND is set: gives this process and the child processes that it starts later a low priority (nice 10). It also
+ * sets the variable, so that all their contexts work in the background. Call it before the first call of OpenCL, whose threads inherit the
+ * caller's priority. OUT_OF_MEMORY. */
 clf_status cli_background_enter(int is_asked);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON on standard output. */
+/* Prints JSON results on standard output. */
 #ifndef CLFI_CONSOLE_JSON_LINE_H
 #define CLFI_CONSOLE_JSON_LINE_H
 
@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/* Prints value as clfi_json_write does with these flags, and a newline; takes value, also where it fails. value NULL or is_whole false:
- * there was no memory to make it. what: its name for the error, "similarities". CLF_OUT_OF_MEMORY. */
+/* Prints value as clfi_json_write writes it with these flags, and a newline; takes over the reference, also on failure. what: name for the
+ * error, "similarities". OUT_OF_MEMORY, also if the caller lacked memory for it: value NULL or is_whole false. */
 clf_status cli_json_print(json_t *value, bool is_whole, size_t flags, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A model's files by name, and by what they are. */
+/* Recognises a model's files by their names, or as the same files on disk (device and inode). */
 #include "console/model_files.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ bool cli_is_model_file(const char *name)
     return end && strcmp(end, ".gguf") == 0;
 }
 
-/* An index may name weights of any name. */
+/* An index may name any *.safetensors. */
 static bool may_be_read(const char *name)
 {
     const char *end = strrchr(name, '.');
@@ -44,7 +44,7 @@ static bool is_one_file(const struct stat *a, const struct stat *b)
     return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the file is `input`, or one of those in it that models are read from. */
+/* Whether the target is `input` itself, or a file in the folder `input` that a model may be read from. */
 static bool is_of(const struct stat *target, const char *input)
 {
     struct stat info;
@@ -67,7 +67,7 @@ bool cli_is_read_from(const char *input, const char *path)
     if (stat(path, &target) != 0)
         return false;
     bool is_read = is_of(&target, input);
-    if (!is_read && clfi_adapter_base(input, &base) == CLF_OK && base) /* who opens the model tells what is wrong */
+    if (!is_read && clfi_adapter_base(input, &base) == CLF_OK && base) /* a failure is reported when the model is opened */
         is_read = is_of(&target, base);
     free(base);
     return is_read;

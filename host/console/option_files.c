@@ -25,13 +25,13 @@ static const char *output_of(const cli_option *option)
     return is_output ? *(const char **)option->target : NULL;
 }
 
-/* The file that the option says will be read; NULL as above. */
+/* The file that the option says will be read; NULL: none, or the option names no input. */
 static const char *input_of(const cli_option *option)
 {
     return option->kind == CLI_INPUT || option->kind == CLI_TEXTS ? *(const char **)option->target : NULL;
 }
 
-/* The argument's place, from 1. */
+/* place: of the positional argument, from 1. */
 static bool is_file(const cli_line *line, int place)
 {
     return place >= line->command->first_file && place <= line->command->last_file;
@@ -87,7 +87,7 @@ clf_status cli_output_is_alone(const cli_line *line, const char *name, const cha
     return check_outputs(line, line->count, name, path);
 }
 
-/* taken: who reads it so far; "": nobody. */
+/* Notes in `taken` that `name` reads standard input, and refuses a second reader. taken "": no reader yet. */
 static clf_status take_standard_input(const cli_line *line, const char *name, char taken[NAME_BYTES])
 {
     if (taken[0])

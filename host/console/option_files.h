@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that a command line names: no output may be lost in another one or replace what is read, and one alone reads standard input. */
+/* Checks the files of a command line: outputs are different files, none replaces an input, and at most one input is standard input. */
 #ifndef CLFI_CONSOLE_OPTION_FILES_H
 #define CLFI_CONSOLE_OPTION_FILES_H
 
@@ -15,11 +15,12 @@ typedef struct cli_line {
     int argument_count;
 } cli_line;
 
-/* All rows of its table. INVALID_ARGUMENT names two of them. NOT_FOUND, IO: an output that could not be written. */
+/* Checks the files of all rows and arguments. INVALID_ARGUMENT names the two that conflict. NOT_FOUND, IO: an output that could not be
+ * written; INVALID_ARGUMENT also for one that must be a regular file and is not. */
 clf_status cli_files_check(const cli_line *line);
 
-/* Checks an output that is no row of the table. `name` ("--output") is for the message. INVALID_ARGUMENT: the file is another output of
- * the table, or one that is read. IO. */
+/* Both check an output that is no row of the table. `name` ("--output") is for the message. INVALID_ARGUMENT: the path is also an output of
+ * the table (is_alone; also IO), or it is an input (replaces_none). */
 clf_status cli_output_is_alone(const cli_line *line, const char *name, const char *path);
 clf_status cli_output_replaces_none(const cli_line *line, const char *name, const char *path);
 

@@ -69,7 +69,7 @@ static void print_help(const cli_command *command, const cli_option *options, si
     cli_print_examples(command);
 }
 
-/* As text of a manual page, where a line that begins with a point or an apostrophe would be a request. */
+/* Prints a sentence for a manual page: capital letter, full stop. A line that begins with '.' or an apostrophe would be a roff request. */
 static void print_roff(const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -269,7 +269,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
                            int *before_dashes)
 {
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
-    char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: positional arguments come in their order */
+    char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: getopt returns positional arguments in their order */
     int before = 0, seen = 1;                           /* seen: arguments that getopt has read */
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
@@ -288,7 +288,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, letters, long_options, NULL)) != -1; seen = optind) {
         if (code == POSITIONAL) {
-            argv[before++] = optarg; /* into the place of what has been read */
+            argv[before++] = optarg; /* overwrites arguments that getopt has read */
             continue;
         }
         if (code == '?' || code == ':') {
@@ -363,7 +363,7 @@ int cli_fail_coded(clf_status st)
         cli_mpirun_let_first_speak();
     if (strncmp(reason, "E_", 2) == 0)
         fprintf(stderr, "%s\n", reason);
-    else /* what the device cannot hold is a limit like the others */
+    else /* too little memory counts as a limit */
         fprintf(stderr, "E_%s: %s\n", st == CLF_OUT_OF_MEMORY ? "LIMIT" : clf_status_id(st), reason);
     return cli_exit_status(st);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Format of an output: --format, or the end of its name. */
+/* Chooses the format of an output by --format or by the end of its name. */
 #ifndef CLFI_CONSOLE_OUTPUT_FORMAT_H
 #define CLFI_CONSOLE_OUTPUT_FORMAT_H
 
@@ -14,8 +14,8 @@ typedef struct cli_format_end {
     int format;      /* index into the choices of --format */
 } cli_format_end;
 
-/* *format: what --format chose, or CLI_FORMAT_UNSET, which becomes what the name stands for, if it has one of these ends. path NULL: no
- * output. INVALID_ARGUMENT: the name promises another format than the one that was chosen ("png|svg" are the choices). */
+/* *format holds the choice of --format, or CLI_FORMAT_UNSET. If UNSET, and the path has one of the ends, it becomes the format of that end.
+ * path NULL: no output, nothing changes. choices: of --format, "png|svg". INVALID_ARGUMENT: --format contradicts the path's end. */
 clf_status cli_format_choose(const char *path, const cli_format_end *ends, size_t count, const char *choices, int *format);
 
 #endif

@@ -125,7 +125,7 @@ int cli_progress_update(void *user, size_t done, size_t total)
     for (size_t i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
-    const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* where texts were passed over, they count */
+    const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* skipped texts count */
     cli_line_show("[%s] %.0f %%  %.0f/~%.0f %s, %.1f/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
                   (double)all / seconds, cli_duration(seconds * (1 - share) / own, left)); /* 80 columns hold a million */
     return 0;
@@ -143,10 +143,10 @@ static void on_build(void *user)
     if (built < expected)
         cli_line_show("compiling kernels for this device, once (%llu of %llu)", built + 1, expected);
     else
-        cli_line_show("compiling kernels for this device, once (program %llu)", built + 1); /* nobody knows how many there will be */
+        cli_line_show("compiling kernels for this device, once (program %llu)", built + 1); /* their total is unknown */
 }
 
-/* A line of the log that would go to standard error has a line of the terminal to itself. */
+/* A clf_log_function: prints the text on a line of its own. */
 static void print_log(void *user, clf_log_level level, const char *text)
 {
     (void)user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By the stream's error flag, which stays. */
+/* Checks standard output by its stream's error flag, which stays set after a failure. */
 #include "console/standard_output.h"
 
 #include <stdbool.h>
@@ -21,11 +21,11 @@ clf_status cli_output_flush(void)
     return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", "standard output");
 }
 
-static bool is_file; /* what is written there, is written at once */
+static bool is_file; /* standard output is a regular file, where a write does not block */
 
 clf_status cli_output_done(size_t count, const char *one, const char *many)
 {
-    if (is_file) /* not between the line and its number; a pipe may be full for ever */
+    if (is_file) /* no interruption between the lines and their count; a pipe may block for ever, so it is left out */
         cli_interrupts_hold(true);
     const clf_status st = cli_output_flush();
     if (st == CLF_OK)

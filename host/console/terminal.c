@@ -73,7 +73,7 @@ static int line_width(FILE *stream)
     return columns ? columns : USUAL_COLUMNS;
 }
 
-/* Bytes up to the next space; one between quotation marks does not count where keeps_quotes. */
+/* Bytes up to the next space. keeps_quotes: a space between quotation marks does not end the word. */
 static int word_size(const char *text, bool keeps_quotes)
 {
     size_t size = strcspn(text, keeps_quotes ? " \"" : " ");
@@ -85,8 +85,8 @@ static int word_size(const char *text, bool keeps_quotes)
     return (int)size;
 }
 
-/* The words of a text behind `used` columns of a line; new lines begin with `indent` spaces. broken: what ends a line that goes on; where
- * it is not empty, the text is a command, whose quotations stay whole. */
+/* Prints the words of a text on a line with `used` columns in use; new lines begin with `indent` spaces. broken: ends each line that
+ * another one continues. If it is not empty, the text is a command, whose quotations stay whole. */
 static void print_words(FILE *stream, int indent, int used, const char *text, const char *broken)
 {
     const int width = line_width(stream) - (int)strlen(broken);

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text on a terminal: its width, and lines that can neither drive nor overflow it. */
+/* Prints text on a terminal: foreign text, which can neither control nor overflow it, and help in lines of its width. */
 #ifndef CLFI_CONSOLE_TERMINAL_H
 #define CLFI_CONSOLE_TERMINAL_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal behind a descriptor, 80 where it doesn't tell; 0 when it is none. */
+/* Columns of the terminal at a descriptor; 80 if it does not report them, 0 if the descriptor is no terminal. */
 int cli_terminal_columns(int fd);
 
-/* One line without its newline: control and direction characters become spaces, ill-formed UTF-8 becomes U+FFFD. columns > 0: a longer text
- * is cut and ends in an ellipsis. Returns the columns that it takes. */
+/* Prints a line without a newline. Control and direction characters become spaces, ill-formed UTF-8 becomes U+FFFD. columns > 0: a longer
+ * text is cut and ends in an ellipsis. Returns the columns that the text takes. */
 int cli_print_line(FILE *stream, const char *text, size_t size, int columns);
 
-/* Text for people, in lines of the terminal's width, 80 where the stream is none: the first begins with `first` spaces, the others with
- * `indent`. */
+/* Prints text in lines of the terminal's width, or 80 columns if the stream is no terminal. The first line begins with `first` spaces, the
+ * others with `indent`. */
 void cli_print_text(FILE *stream, int first, int indent, const char *text);
 
-/* A command to be typed, behind two spaces; on a terminal in lines of its width that end in a backslash. */
+/* Prints a command line after two spaces. On a terminal, lines that would be too long are broken by a backslash. */
 void cli_print_command(FILE *stream, const char *text);
 
-/* "  NAME  what it is" to the stream, the text from column `columns` + 3 on in lines of that width, below a longer name. */
+/* Prints "  NAME  what it is" in lines of the terminal's width. The text begins after `columns` + 3 columns, on the next line if the name
+ * is longer. On narrow terminals it begins further left. */
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
 
 #endif

@@ -14,7 +14,7 @@ enum { MOST_CHARACTER = 4, CHUNK = 1024, REPLACEMENT = 0xfffd, ROOM = 1 << 14 };
 
 typedef struct guarded {
     int descriptor;
-    unsigned char begun[MOST_CHARACTER]; /* of a character whose end is still to come */
+    unsigned char begun[MOST_CHARACTER]; /* bytes of a character that is not complete yet */
     size_t begun_size;
 } guarded;
 
@@ -40,7 +40,8 @@ static bool is_begun(const unsigned char *text, size_t size)
     return size < length && clfi_utf8_decode(text, size, &code) == size && text[0] >= 0xc2 && text[0] <= 0xf4;
 }
 
-/* The characters of text[0..size), filtered, to the terminal. *out_used: without a begun one at the end. */
+/* Writes the characters of text[0..size), filtered, to the terminal. *out_used: bytes of the text without an incomplete character at its
+ * end. */
 static bool show(int descriptor, const unsigned char *text, size_t size, size_t *out_used)
 {
     unsigned char room[CHUNK + MOST_CHARACTER];
@@ -60,7 +61,7 @@ static bool show(int descriptor, const unsigned char *text, size_t size, size_t 
     return write_all(descriptor, room, used);
 }
 
-/* fopencookie's: bytes that were taken, 0 where it fails. */
+/* A cookie_write_function_t: returns the bytes that it took, 0 on failure. */
 static ssize_t write_guarded(void *cookie, const char *data, size_t size)
 {
     guarded *g = cookie;

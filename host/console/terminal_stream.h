@@ -5,10 +5,10 @@
 
 /* From now on standard output and standard error, where they are terminals, show control characters and those that turn the direction of
  * text as a space each, ill-formed UTF-8 as U+FFFD; newline and tab stay. A character may come in several writes. Streams that are no
- * terminals get each byte. Before anything is printed. */
+ * terminals get each byte. Call it before anything is printed. */
 void cli_terminal_guard(void);
 
-/* The program's own sequence to standard error, behind what has been printed there. */
+/* Writes the program's own control sequence to standard error, unfiltered, after what has been printed there. */
 void cli_terminal_control(const char *sequence);
 
 /* At the program's end: the beginning of a character that never got its end is shown as U+FFFD. */

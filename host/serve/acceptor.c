@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accepts connections. */
+/* Accepts the HTTP server's connections in a thread. */
 #include "serve/acceptor.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-enum { PAUSE_US = 20000 }; /* where the process has no descriptor left */
+enum { PAUSE_US = 20000 }; /* before the next try, if descriptors or memory have run out */
 
 struct srv_acceptor {
     pthread_t thread;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that accepts connections. libmicrohttpd can accept by itself. In 0.9.75 its workers and whoever tells them to stop accepting
- * may both take the listening socket out of a worker's set, and the second one ends the process. */
+/* A thread that accepts the HTTP server's connections. libmicrohttpd can accept by itself, but 0.9.75 may then end the process when it
+ * stops accepting. A worker and the stopping thread may both remove the listening socket from the worker's epoll set, and the second
+ * removal is fatal. */
 #ifndef CLFI_SERVE_ACCEPTOR_H
 #define CLFI_SERVE_ACCEPTOR_H
 
@@ -10,11 +11,13 @@
 
 typedef struct srv_acceptor srv_acceptor;
 
-/* Hands each connection to `take`, which owns it. The listening socket is the acceptor's from then on. IO: no thread. */
+/* Starts the thread, which passes each connection to `take`; `take` then owns fd, which is non-blocking. On success the acceptor owns the
+ * listening socket. IO: the thread or its pipe could not be created. OUT_OF_MEMORY. */
 clf_status srv_acceptor_start(int listening, void (*take)(void *user, int fd, const struct sockaddr *address, socklen_t size), void *user,
                               srv_acceptor **out);
 
-/* Closes the listening socket: further connections are refused by the system. NULL is a no-op. */
+/* Ends the thread and closes the listening socket. Then the system refuses connections, unless another process (systemd) also holds the
+ * socket. NULL is a no-op. */
 void srv_acceptor_stop(srv_acceptor *acceptor);
 
 #endif

@@ -60,7 +60,7 @@ void srv_reply_error(srv_call *call)
     const clf_status st = clfi_json_write(object, JSON_COMPACT, "answer", &call->reply.body);
     json_decref(object);
     if (st != CLF_OK)
-        clfi_str_clear(&call->reply.body); /* the status alone is told */
+        clfi_str_clear(&call->reply.body); /* the client gets the status alone */
     call->reply.status = call->dialect == SRV_TEI ? words->tei_status : words->status;
     call->reply.type = SRV_JSON;
 }

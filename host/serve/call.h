@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A request on its way through a route: what came, the job that it asks for, and the reply. Routes know nothing of HTTP's machinery. */
+/* A request as its route sees it: the body, the job that it needs from a device, and the reply. Routes do not depend on libmicrohttpd. */
 #ifndef CLFI_SERVE_CALL_H
 #define CLFI_SERVE_CALL_H
 
@@ -11,10 +11,11 @@
 #include "serve/queue.h"
 #include "serve/workers.h"
 
-/* How a server was asked for. Texts are borrowed from the command line. */
+/* Options of `clformer serve`. Strings are borrowed from the command line. */
 typedef struct srv_options {
-    const char *host, *origin, *key_file; /* origin: whose pages may use it; NULL: none */
-    size_t port, max_queue, max_body, timeout;
+    /* origin: web pages of this origin may use the server; "*": of any, NULL: of none. key_file: NULL: CLF_API_KEY has the key, if any. */
+    const char *host, *origin, *key_file;
+    size_t port, max_queue, max_body, timeout; /* port 0: a free one; max_queue in requests, max_body in bytes, timeout in seconds */
     srv_texts_limits texts;
     int log_json;
     int refuses_ids; /* nonzero: token ids in place of texts are refused */
@@ -28,64 +29,67 @@ typedef struct srv_state {
     srv_metrics metrics;
     srv_workers *workers;
     atomic_bool is_ready, is_draining;
-    atomic_long in_flight; /* requests whose answer is not over */
+    atomic_long in_flight; /* requests whose body has come and whose answer is unfinished */
 } srv_state;
 
 typedef enum srv_dialect { SRV_OPENAI, SRV_TEI, SRV_COHERE, SRV_OLLAMA } srv_dialect;
 
 typedef struct srv_reply {
     int status;
-    const char *type;  /* of its content; a literal */
-    const char *allow; /* of 405 and OPTIONS; NULL: no such header */
+    const char *type;  /* Content-Type; a literal */
+    const char *allow; /* Allow, for 405 and OPTIONS; NULL: no such header */
     clf_str body;
 } srv_reply;
 
 typedef struct srv_call srv_call;
 
-/* Facts about a request that its answer needs beside the job. */
+/* Facts about the request that its answer needs in addition to the job. */
 typedef struct srv_wire {
+    /* is_base64, normalises: of embeddings. is_flat: /predict answers one text without an outer list. returns_texts: documents are
+     * repeated in the answer. raw_scores: logits in place of probabilities. */
     bool is_base64, normalises, is_flat, returns_texts, raw_scores;
     size_t dimensions; /* features of an embedding */
-    size_t top;        /* best results; 0: all */
-    bool has_usage;    /* a stream ends with it */
-    bool has_begun;    /* a stream: something was sent */
+    size_t top;        /* most documents in Cohere's answer */
+    bool has_usage;    /* a stream ends with the numbers of tokens */
+    bool has_begun;    /* a stream: its first piece was written */
     bool is_chat;
-    char id[40];
-    int64_t created;
-    const json_t *texts; /* a list; borrowed from the body */
+    char id[40];         /* of the answer */
+    int64_t created;     /* seconds since 1970 */
+    const json_t *texts; /* the list of documents to rerank; borrowed from the body */
 } srv_wire;
 
 struct srv_call {
     srv_state *state;
     srv_dialect dialect;
-    const char *rest; /* of the path, behind the route's own; "" */
-    json_t *body;     /* NULL: a GET */
-    srv_error error;  /* where `begin` or `answer` returns false */
+    const char *rest; /* the part of the path that the route's '*' stands for; "" */
+    json_t *body;     /* NULL: a GET, or the job owns it */
+    srv_error error;  /* the reason if `begin` or `answer` returns false */
     srv_reply reply;
-    srv_job *job; /* a reference; NULL: the reply is there at once */
+    srv_job *job; /* a reference; NULL: `begin` has filled the reply */
     srv_wire wire;
-    bool (*answer)(srv_call *call); /* the job is over, and well: fills the reply */
-    /* Next piece of a stream: appends what is new to `out`, with the job's lock held. *ended: it was the last piece. */
+    bool (*answer)(srv_call *call); /* fills the reply after the job has succeeded; not called for streams */
+    /* Appends the next piece of a stream to `out`; the caller holds the job's lock. *ended: it was the last piece. */
     clf_status (*stream)(srv_call *call, clf_str *out, bool *ended);
 };
 
-/* Sends the reply's body as the answer, with that media type. st: status of writing the body, which fails only for lack of memory. */
+/* Completes a reply whose body has been written: HTTP status 200, this media type (a literal), true. st: status of writing the body, which
+ * fails only for lack of memory; then the call is refused. */
 bool srv_reply_body(srv_call *call, clf_status st, const char *type);
 #define SRV_JSON "application/json"
 
-/* Takes over the value, also on failure. */
+/* Replies with the value as JSON; takes over the reference, also on failure. NULL: there was no memory for the value. */
 bool srv_reply_json(srv_call *call, json_t *value);
 
 /* Makes a reply of the call's error, in the form of its dialect. */
 void srv_reply_error(srv_call *call);
 
-/* The error as a line of a stream that has begun. */
+/* Appends the error as the last line of a stream that has begun. */
 clf_status srv_stream_error(const srv_call *call, const srv_error *error, clf_str *out);
 
-/* An object of OpenAI's, {"error": {...}}; NULL: no memory. */
+/* The error as OpenAI's object, {"error": {...}}. The caller releases it. NULL: no memory. */
 json_t *srv_openai_error(const srv_error *error);
 
-/* A failure of memory while a reply is made. */
+/* Refuses the call for lack of memory; returns false. */
 bool srv_refuse_memory(srv_call *call);
 
 #endif

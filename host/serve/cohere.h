@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reranking as Cohere and Jina have it, and /rerank, which is TEI's where the body has `texts`. */
+/* Reranking for clients of Cohere and Jina: /v1/rerank and /v2/rerank, and /rerank if the body has `documents` and no `texts`. */
 #ifndef CLFI_SERVE_COHERE_H
 #define CLFI_SERVE_COHERE_H
 

@@ -18,7 +18,7 @@ const srv_fault_words *srv_fault_row(srv_fault fault)
     return &rows[fault];
 }
 
-/* Truncates a message at a whole character. */
+/* Removes a character that vsnprintf has truncated at the end, and makes the text printable. */
 static void clean(char *text)
 {
     size_t length = strlen(text);

@@ -7,8 +7,9 @@
 
 #include "base/status.h"
 
-/* id; HTTP status, type and code (NULL: none) of OpenAI's routes; HTTP status and error_type of TEI's routes. Clients repeat requests by
- * themselves after 408, 409, 429 and 5xx: no row of a request that never succeeds has one of these. */
+/* id; HTTP status, type and code (NULL: none) as OpenAI has them, for all routes but TEI's; HTTP status and error_type of TEI's routes.
+ * Clients repeat requests by themselves after 408, 409, 429 and 5xx. So a request that can never succeed gets another status, except for
+ * NOT_BUILT, where RFC 9112 asks for 501. */
 #define SRV_FAULT_MAP(X)                                                                    \
     X(INVALID, 400, "invalid_request_error", NULL, 422, "validation")                       \
     X(EMPTY, 400, "invalid_request_error", NULL, 400, "empty")                              \
@@ -54,17 +55,17 @@ enum { SRV_MESSAGE_BYTES = 600, SRV_PARAM_BYTES = 64 };
 
 typedef struct srv_error {
     srv_fault fault;
-    char param[SRV_PARAM_BYTES]; /* the field that is to blame; "": none */
+    char param[SRV_PARAM_BYTES]; /* the field that caused it; "": none */
     char message[SRV_MESSAGE_BYTES];
 } srv_error;
 
-/* Fills *error and returns false. param NULL: no field is to blame. Bytes of the message that no terminal shows become '?'. */
+/* Fills *error and returns false. param: the field that caused it; NULL: none. Unprintable bytes of message and param become '?'. */
 bool srv_refuse(srv_error *error, srv_fault fault, const char *param, const char *format, ...) CLFI_PRINTF(4, 5);
 
-/* The same from a status of the library and its recorded reason. */
+/* As srv_refuse, with the fault that fits the library's status and with clf_last_error as the message. */
 bool srv_refuse_status(srv_error *error, clf_status status, const char *param);
 
-/* Whether the device is to blame, so that another one may succeed. */
+/* Whether the status means that the device failed, so that another device may succeed. */
 bool srv_is_loss(clf_status status);
 
 #endif

@@ -115,7 +115,7 @@ bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *erro
 {
     json_t *root;
     clf_status st = clfi_json_parse_strict(text, size, "body", &root);
-    if (st == CLF_FORMAT && strstr(clf_last_error(), "too big integer")) /* becomes a real number, which its field refuses by name */
+    if (st == CLF_FORMAT && strstr(clf_last_error(), "too big integer")) /* now a real number: the field's reader names it */
         st = clfi_json_parse(text, size, "body", &root);
     if (st == CLF_OUT_OF_MEMORY)
         return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of a request's JSON object. A field that is null is as if it were not there. Each reader refuses another type or range by the
- * field's name, with what it may be and what was found. */
+/* Reads the fields of a request's JSON object for the routes. A null field counts as missing, and so do all fields if the object is NULL.
+ * A reader refuses a wrong type or value with the field's name, what was expected and what was found. */
 #ifndef CLFI_SERVE_FIELDS_H
 #define CLFI_SERVE_FIELDS_H
 
@@ -13,26 +13,27 @@
 /* object[key]; NULL where it is missing or null. */
 const json_t *srv_field(const json_t *object, const char *key);
 
+/* standard: the value if the field is missing. least, most: the limits of the field's value, both included. */
 bool srv_read_bool(const json_t *object, const char *key, bool standard, bool *out, srv_error *error);
 bool srv_read_int(const json_t *object, const char *key, int64_t least, int64_t most, int64_t standard, int64_t *out, srv_error *error);
 bool srv_read_number(const json_t *object, const char *key, double least, double most, double standard, double *out, srv_error *error);
 
-/* *out NULL: it is missing. Borrowed from the object. A text that is C's: refused with U+0000. */
+/* Reads a string; U+0000 in it is refused, because *out is a C string. *out: borrowed from the object; NULL: the field is missing. */
 bool srv_read_word(const json_t *object, const char *key, const char **out, srv_error *error);
 
-/* A string's text; U+0000 is a character like any other. */
+/* The text of a JSON string, borrowed from it; it may contain U+0000. */
 clf_text srv_text(const json_t *string);
 
-/* Refuses the field as what it should not be: "KEY: expected WHAT, found ...". */
+/* Refuses a field with a wrong type or value: "KEY: expected WHAT, found ...". */
 bool srv_refuse_field(const json_t *object, const char *key, const char *what, srv_error *error);
 
-/* Fields that would change the answer and are not supported, with the values that change nothing. */
+/* A field that is not supported. `neutral`: the only value that is accepted, because it changes nothing. */
 typedef struct srv_unbuilt {
     const char *key;
     enum { SRV_ONLY_FALSE, SRV_ONLY_ONE, SRV_ONLY_ZERO, SRV_ONLY_EMPTY, SRV_ONLY_TEXT_FORMAT, SRV_ONLY_NOTHING } neutral;
 } srv_unbuilt;
 
-/* Refuses the first of them that asks for something. */
+/* Refuses the first field of rows[0..count) that has a value other than its neutral one. */
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error);
 
 /* The body as a JSON object. *out: the caller releases it. */

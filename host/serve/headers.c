@@ -15,7 +15,7 @@ static bool is_name(const char *name)
     return *name != '\0';
 }
 
-/* No control characters: servers and proxies differ in what the end of a line within a value means. */
+/* Whether the value has no control character but tabs. Servers and proxies read a line end within a value in different ways. */
 static bool is_value(const char *value)
 {
     for (const char *at = value; *at; at++)
@@ -42,7 +42,8 @@ static bool has_word(const char *value, const char *word)
     return *rest == '\0' || *rest == ';';
 }
 
-/* libmicrohttpd 0.9.75 puts a line that begins with a space behind the name of the header before it, which hides a body's length. */
+/* Whether Content-Length or Transfer-Encoding continues in the next line. libmicrohttpd 0.9.75 appends a line that begins with a space to
+ * the name of the header before it. The name is then unknown, and the length of the body would be lost. */
 static bool is_continued(const char *name)
 {
     static const char *const framing[] = {"content-length", "transfer-encoding"};
@@ -129,7 +130,7 @@ bool srv_headers_have_key(const srv_headers *headers, const char *key)
     given += strspn(given, " ");
     const size_t length = strlen(given), expected = strlen(key);
     unsigned different = length != expected;
-    for (size_t i = 0; i < length; i++) /* the key's length decides nothing about the time */
+    for (size_t i = 0; i < length; i++) /* the time does not depend on the server's key */
         different |= (unsigned)(unsigned char)given[i] ^ (unsigned)(unsigned char)key[expected ? i % expected : 0];
     return different == 0;
 }

@@ -10,28 +10,28 @@
 enum { SRV_HEADER_BYTES = 24 << 10, SRV_URI_BYTES = 8 << 10 };
 
 typedef struct srv_headers {
-    size_t bytes, hosts, lengths, codings;
+    size_t bytes, hosts, lengths, codings; /* of all headers; numbers of Host, Content-Length and Transfer-Encoding headers */
     uint64_t length; /* Content-Length */
     bool is_bad_name, is_bad_value, is_bad_length, is_chunked, is_coded; /* coded: a content coding other than identity */
-    bool expects, expects_other, is_json, has_type;
+    bool expects, expects_other, is_json, has_type; /* expects: 100-continue; other: any other expectation; has_type: Content-Type */
     const char *host, *origin, *authorization; /* borrowed; NULL: none */
 } srv_headers;
 
-/* Takes one header; start from zeros. value NULL: "". */
+/* Adds one header; *headers starts as zeros and borrows from value. value NULL stands for "". */
 void srv_headers_take(srv_headers *headers, const char *name, const char *value);
 
-/* Refuses what is no proper message: no Host (is_modern: HTTP 1.1), two, Content-Length with Transfer-Encoding, two or bad lengths, an
- * unknown coding or expectation, too many bytes. Names with spaces, values with control characters, and a length or a coding that goes on
- * in the next line are refused too. The connection ends then. */
+/* Refuses a malformed message; the caller then ends the connection. At most SRV_HEADER_BYTES are allowed, names of plain characters, and
+ * values without control characters. HTTP 1.1 (is_modern) needs one Host, HTTP 1.0 may have none. A message may have one Content-Length, a
+ * number, or in HTTP 1.1 one Transfer-Encoding, "chunked". Both must stand in one line. The only expectation is "100-continue". */
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error);
 
-/* Refuses bodies that are no JSON by their type or coding. */
+/* Refuses compressed bodies, and a Content-Type other than application/json. A missing Content-Type is accepted. */
 bool srv_headers_check_type(const srv_headers *headers, srv_error *error);
 
-/* "Bearer KEY" is the key; takes as long for any other of its length. */
+/* Whether Authorization is "Bearer KEY" with this key. The time depends on the length of the client's key, not on its content. */
 bool srv_headers_have_key(const srv_headers *headers, const char *key);
 
-/* Whether a page of another site asks: its origin is neither the host that it asks nor `allowed` ("*": any; NULL: none). */
+/* Whether a web page of another site sent the request: it has an Origin, which is neither its Host nor `allowed` ("*": any; NULL: none). */
 bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed);
 
 #endif

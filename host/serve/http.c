@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP side: a pool of threads that read requests, wait for jobs without holding a thread, and write answers.
+/* The HTTP side: a pool of threads that read requests and write answers. A request that waits for its job holds no thread.
  *
  * libmicrohttpd calls handle() for a request's headers, for each piece of its body, at its end, and again each time that the connection is
- * resumed. A connection that waits for a job is suspended; whoever finishes the job resumes it (wake). */
+ * resumed. A connection that waits for a job is suspended; the job resumes it (wake). */
 #include "serve/http.h"
 
 #include <microhttpd.h>
@@ -41,17 +41,17 @@ typedef struct http_request {
     srv_call call;
     const srv_route *route; /* NULL: unknown path or method */
     clf_str body, stream;
-    size_t sent; /* of `stream` */
+    size_t sent; /* bytes of `stream`; before the answer: bytes of the body that came */
     bool stream_ended;
-    char *path; /* of its target */
+    char *path; /* of the target, decoded */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
-    uint64_t start_ns, sent_ns; /* sent_ns: the last piece of a stream */
+    uint64_t start_ns, sent_ns; /* sent_ns: when a stream last sent something */
 } http_request;
 
 /* ---- Beginnings and ends ---- */
 
-/* A URI logger of libmicrohttpd: the first line of a request is there. */
+/* libmicrohttpd's URI logger, called when the first line of a request has come. The result becomes *context of handle(). */
 static void *begin_request(void *user, const char *uri, struct MHD_Connection *connection)
 {
     srv_http *http = user;
@@ -90,7 +90,7 @@ static void log_request(const http_request *r)
     r->http->params.log(r->http->params.log_user, &access);
 }
 
-/* Cancels a job whose request has ended. */
+/* Cancels the job of a request that has ended, unless the job is over. */
 static void leave_job(http_request *r)
 {
     srv_job *job = r->call.job;
@@ -208,7 +208,7 @@ static enum MHD_Result answer_error(http_request *r)
     return answer(r);
 }
 
-/* Before the body is read: the connection ends, and the client may still be sending. */
+/* Sends the error before the body is read and ends the connection. The client may still be sending (lingers). */
 static enum MHD_Result answer_early(http_request *r)
 {
     r->closes = true;
@@ -217,7 +217,7 @@ static enum MHD_Result answer_early(http_request *r)
     return answer_error(r);
 }
 
-/* A body without a length that becomes too large: libmicrohttpd takes no answer now, so that it is written by hand. */
+/* Refuses a body without a length that has become too large. libmicrohttpd takes no response now, so this writes it to the socket. */
 static enum MHD_Result cut_off(http_request *r)
 {
     clf_str text = CLF_STR_INIT;
@@ -244,7 +244,7 @@ static void wake(void *user)
     MHD_resume_connection(r->connection);
 }
 
-/* With the job's lock held: the connection sleeps until the job wakes it. */
+/* Suspends the connection until the job wakes it; the job's lock is held. */
 static void sleep_for(http_request *r)
 {
     r->call.job->wake = wake;
@@ -252,8 +252,8 @@ static void sleep_for(http_request *r)
     MHD_suspend_connection(r->connection);
 }
 
-/* A comment where nothing was sent for a while, so that the way to the client stays open and one that has left is noticed. Lines of JSON
- * have none. */
+/* Adds a comment to a stream that was silent for SRV_PING_NS. It keeps the connection open and shows whether the client has left. Lines of
+ * JSON (Ollama) have no comments. */
 static clf_status ping(http_request *r)
 {
     const uint64_t now = clfi_now_ns();
@@ -281,7 +281,7 @@ static clf_status next_pieces(http_request *r, bool *out_sleeps)
     return st;
 }
 
-/* Ends the stream with an error if a piece does not get memory. False: there is no memory for the error either. */
+/* Ends the stream with an error because there was no memory for a piece. False: there is no memory for the error either. */
 static bool end_stream(http_request *r)
 {
     srv_refuse_memory(&r->call);
@@ -319,7 +319,7 @@ static enum MHD_Result answer_stream(http_request *r)
     return queue_response(r, response);
 }
 
-/* Handles news of the job. */
+/* Continues a request that its job has woken: sends the answer, begins the stream, or waits on. */
 static enum MHD_Result take_job(http_request *r)
 {
     srv_job *job = r->call.job;
@@ -391,7 +391,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
     return srv_headers_check_type(headers, &r->call.error);
 }
 
-/* Answers OPTIONS of a known path; the body, if there is one, is not read. */
+/* Answers OPTIONS of any path, also without the key, which browsers do not send here. An unknown path gets all methods. */
 static enum MHD_Result answer_options(http_request *r)
 {
     const char *rest;
@@ -406,8 +406,8 @@ static bool body_too_large(http_request *r)
     return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "a body of more than %zu bytes", r->http->params.state->options->max_body);
 }
 
-/* The headers are there. What is refused now is told at once where the message is broken, the body too large, or the client asks before it
- * sends; else behind the body, so that the connection stays. */
+/* Handles the headers of a request. A malformed message, a body that is too large, and a refused client that waits for 100 Continue get
+ * their error at once, and the connection ends. Other errors are sent after the body was read, so that the connection can be kept. */
 static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
     srv_headers headers = {.bytes = 0};
@@ -465,7 +465,7 @@ static bool run_route(http_request *r)
     return r->route->begin(call);
 }
 
-/* Handles a complete body. */
+/* Handles a request whose body has been read. */
 static enum MHD_Result complete(http_request *r)
 {
     r->is_complete = true;
@@ -506,7 +506,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 
 /* ---- The daemon ---- */
 
-/* An acceptor's take. Where there are too many connections, libmicrohttpd closes this one. */
+/* The acceptor's `take`. If there are too many connections, libmicrohttpd closes this one. */
 static void take_connection(void *user, int fd, const struct sockaddr *address, socklen_t size)
 {
     srv_http *http = user;

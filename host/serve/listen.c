@@ -31,7 +31,7 @@ static clf_status fail_port(const char *host, size_t port, const char *why)
     CLF_FAIL(CLF_IO, "serve: port %zu of %s: %s (choose another: --port N)", port, host, why);
 }
 
-/* The first address of the list that can be listened on. *fault: the last reason. */
+/* Listens on the first address of the list that allows it; -1: none does. *fault: errno of the last failure. */
 static int open_any(const struct addrinfo *list, int *fault)
 {
     const int yes = 1;

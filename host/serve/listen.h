@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The socket that the server listens on: systemd's, or one of its own; and what the service manager is told. */
+/* Opens the server's listening socket, or takes systemd's, and sends messages to the service manager. */
 #ifndef CLFI_SERVE_LISTEN_H
 #define CLFI_SERVE_LISTEN_H
 
 #include "base/str.h"
 
-/* *out: listens; *address: "http://127.0.0.1:8080" as it came out. A socket that systemd hands over (LISTEN_FDS, sd_listen_fds(3)) goes
- * before host and port. IO names the port and the reason. INVALID_ARGUMENT: a port above 65535. */
+/* *out: a non-blocking socket that listens; the caller closes it. Appends its URL to *address, "http://127.0.0.1:8080", also for port 0,
+ * which takes a free port. A socket that systemd passes (LISTEN_FDS, sd_listen_fds(3)) is used in place of host and port. IO names the port
+ * or the host, and the reason. INVALID_ARGUMENT: a port above 65535. OUT_OF_MEMORY. */
 clf_status srv_listen(const char *host, size_t port, int *out, clf_str *address);
 
-/* Sends "READY=1" and the like to $NOTIFY_SOCKET (sd_notify(3)); nothing where there is none. */
+/* Sends "READY=1" and the like to $NOTIFY_SOCKET (sd_notify(3)). Without that variable it does nothing. */
 void srv_notify(const char *state);
 
 #endif

@@ -19,7 +19,7 @@ static void write_time(char text[TIME_BYTES])
     snprintf(text + length, TIME_BYTES - length, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-/* Takes the object. */
+/* Prints the object and releases it. */
 static void print_json(json_t *line)
 {
     clf_str text = CLF_STR_INIT;

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* Histograms; X(id, name, help, bounds...). */
+/* Histograms; X(id, name, help, bounds...): upper bounds of the buckets, rising. The text format puts "clformer_" before each name. */
 #define SRV_HISTOGRAM_MAP(X)                                                                                                              \
     X(WAIT, "queue_wait_seconds", "time from a request's arrival to its first pass", 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,  \
       0.5, 1, 2.5, 5, 10, 30)                                                                                                             \
@@ -52,17 +52,18 @@ typedef struct srv_histogram {
 
 typedef struct srv_metrics {
     pthread_mutex_t lock;
-    uint64_t requests[SRV_MOST_ROUTES][SRV_STATUSES]; /* by route and status - 100 */
+    uint64_t requests[SRV_MOST_ROUTES][SRV_STATUSES]; /* by route and HTTP status - 100 */
     srv_histogram routes[SRV_MOST_ROUTES];            /* seconds of whole requests */
     srv_histogram histograms[SRV_HISTOGRAM_COUNT];
     uint64_t counters[SRV_COUNTER_COUNT];
-    double busy_seconds; /* of workers: in passes */
+    double busy_seconds; /* sum of the durations of all passes */
     int64_t connections; /* open now */
 } srv_metrics;
 
 void srv_metrics_init(srv_metrics *metrics);
 void srv_metrics_destroy(srv_metrics *metrics);
 
+/* Any thread may call these. route: from srv_routes_index. change: 1 or -1. tokens 0: a step of generation. */
 void srv_count(srv_metrics *metrics, srv_counter_id id, uint64_t amount);
 void srv_observe(srv_metrics *metrics, srv_histogram_id id, double value);
 void srv_count_request(srv_metrics *metrics, size_t route, int status, double seconds);
@@ -75,7 +76,7 @@ typedef struct srv_gauge {
     double value;
 } srv_gauge;
 
-/* Appends all of it; route_name(index): a label for each of the first `route_count` routes. */
+/* Appends all metrics and the gauges. route_name(index): a label for each of the first `route_count` routes. OUT_OF_MEMORY. */
 clf_status srv_metrics_write(srv_metrics *metrics, const char *(*route_name)(size_t index), size_t route_count, const srv_gauge *gauges,
                              size_t gauge_count, clf_str *out);
 

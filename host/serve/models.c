@@ -41,7 +41,7 @@ static clf_status name_of_path(const char *path, char **out)
     return clfi_strndup(path + begin, end - begin, out);
 }
 
-/* NAME=path, unless a file bears the whole word. */
+/* Reads NAME=path. The word is a path as a whole if a '/' stands before the '=', or if a file has that name. */
 static clf_status name_model(const char *word, srv_model *out)
 {
     const char *equals = strchr(word, '=');

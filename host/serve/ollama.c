@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ollama's routes: models, embeddings and texts. */
+/* Answers Ollama's routes: models, embeddings and texts. */
 #include "serve/ollama.h"
 
 #include <stdio.h>
@@ -153,7 +153,7 @@ bool srv_ollama_embed(srv_call *call)
 
 /* ---- Texts ---- */
 
-/* A line with a piece of text; `done`: the last one. Taken by the caller; NULL: no memory. */
+/* A line with a piece of text; `done`: it is the last line, with the counts. The caller releases it; NULL: no memory. */
 static json_t *line_of(const srv_call *call, const clf_str *text, bool done)
 {
     const srv_job *job = call->job;
@@ -190,7 +190,7 @@ static clf_status write_line(const srv_call *call, const clf_str *text, bool don
     return st == CLF_OK ? clfi_str_append_char(out, '\n') : st;
 }
 
-/* A call's stream. */
+/* A srv_call's `stream`. */
 static clf_status stream(srv_call *call, clf_str *out, bool *ended)
 {
     srv_job *job = call->job;
@@ -243,7 +243,7 @@ static bool read_options(srv_call *call, clf_generate_params *out)
     return true;
 }
 
-/* The job is there: whether it is a stream, and its stop texts. */
+/* Sets whether the job is a stream, and its stop texts. */
 static bool finish(srv_call *call)
 {
     srv_job *job = call->job;
@@ -266,7 +266,7 @@ bool srv_ollama_chat(srv_call *call)
     return begin(call, SRV_TASK_CHAT) && srv_texts_add_messages(call, srv_field(call->job->body, "messages"), "messages");
 }
 
-/* The prompt as a conversation of one question, as Ollama has it. *out: the caller releases it; NULL: no memory. */
+/* The prompt as a conversation of one question, after the system message if there is one. The caller releases it; NULL: no memory. */
 static json_t *talk_of(const json_t *body)
 {
     const json_t *prompt = srv_field(body, "prompt"), *system = srv_field(body, "system");

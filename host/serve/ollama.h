@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ollama's routes. */
+/* Ollama's routes (/api/...). */
 #ifndef CLFI_SERVE_OLLAMA_H
 #define CLFI_SERVE_OLLAMA_H
 

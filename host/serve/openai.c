@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /v1/models and /v1/embeddings. */
+/* Answers /v1/models and /v1/embeddings. */
 #include "serve/openai.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of language models for OpenAI's clients, whole or as a stream. */
+/* Sends texts of language models to OpenAI's clients, whole or as a stream. */
 #include "serve/openai_text.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "serve/fields.h"
 #include "serve/text_asks.h"
 
-enum { COMPLETION_TOKENS = 16 };
+enum { COMPLETION_TOKENS = 16 }; /* OpenAI's default of max_tokens */
 
 /* ---- Answers ---- */
 
@@ -43,7 +43,7 @@ static bool answer(srv_call *call)
 
 /* ---- Streams ---- */
 
-/* An event with these choices and usage, both taken; usage NULL: null where usage is asked for. */
+/* Appends an event; takes over the references to choices and usage. usage NULL: null if the client asked for usage, else absent. */
 static clf_status write_event(const srv_call *call, json_t *choices, json_t *usage, clf_str *out)
 {
     json_t *event = json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", call->wire.id, "object",
@@ -58,7 +58,7 @@ static clf_status write_event(const srv_call *call, json_t *choices, json_t *usa
     return st == CLF_OK ? clfi_str_append_text(out, "\n\n") : st;
 }
 
-/* text NULL: no piece; finish NULL: it goes on. */
+/* Appends an event with a piece of the text. text NULL: no piece; finish NULL: the text goes on. */
 static clf_status write_piece(const srv_call *call, const clf_str *text, const char *finish, clf_str *out)
 {
     json_t *piece = text ? clfi_json_text(clfi_str_text(text), text->length) : NULL, *choice;
@@ -76,7 +76,7 @@ static clf_status write_piece(const srv_call *call, const clf_str *text, const c
     return write_event(call, json_pack("[o]", choice), NULL, out);
 }
 
-/* A call's stream. */
+/* A srv_call's `stream`. */
 static clf_status stream(srv_call *call, clf_str *out, bool *ended)
 {
     srv_job *job = call->job;
@@ -185,7 +185,7 @@ static bool begin(srv_call *call, unsigned task, int64_t tokens, clf_generate_pa
     return true;
 }
 
-/* The stop texts, and whether the job is a stream, once it is there. */
+/* Sets the job's stop texts, and whether it is a stream. */
 static bool finish(srv_call *call, bool streams)
 {
     call->job->is_stream = streams;
@@ -204,7 +204,7 @@ bool srv_openai_chat(srv_call *call)
     return srv_texts_begin(call, model, &params, 1) && finish(call, streams) && srv_texts_add_messages(call, messages, "messages");
 }
 
-/* A prompt of any shape: a text, texts, token ids, lists of these. */
+/* Adds a prompt of any shape: a text, a list of texts, a list of token ids, or a list of such lists. is_one: one text or list of ids. */
 static bool add_prompts(srv_call *call, const json_t *prompt, size_t count, bool is_one)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /v1/chat/completions and /v1/completions. */
+/* OpenAI's routes that write text: /v1/chat/completions and /v1/completions. */
 #ifndef CLFI_SERVE_OPENAI_TEXT_H
 #define CLFI_SERVE_OPENAI_TEXT_H
 

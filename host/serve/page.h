@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.html as data of the program (page.S). */
+/* The web page that the server shows at /: page.html as data of the program (page.S). */
 #ifndef CLFI_SERVE_PAGE_H
 #define CLFI_SERVE_PAGE_H
 

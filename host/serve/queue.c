@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of jobs. */
+/* Keeps the list of jobs, and counts those that wait and run. */
 #include "serve/queue.h"
 
 #include <errno.h>

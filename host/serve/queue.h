@@ -8,8 +8,8 @@
 typedef struct srv_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    srv_job *first, *last; /* those that are not wholly begun */
-    size_t waiting;        /* jobs that no worker has begun, reserved places among them */
+    srv_job *first, *last; /* jobs with texts that no worker has begun; linked by srv_job.next */
+    size_t waiting;        /* jobs that no worker has begun, and reserved places */
     size_t running;        /* begun and not over */
     size_t most;           /* jobs that may wait */
     size_t able;           /* workers whose device answers */
@@ -19,34 +19,34 @@ typedef struct srv_queue {
 void srv_queue_init(srv_queue *queue, size_t most);
 void srv_queue_destroy(srv_queue *queue);
 
-/* A place for one job, which srv_queue_push then fills; false: as many wait as may. */
+/* Reserves a place for one job, which srv_queue_push then fills; false: the queue is full. */
 bool srv_queue_reserve(srv_queue *queue);
 void srv_queue_push(srv_queue *queue, srv_job *job); /* takes a reference of its own */
 
 void srv_queue_close(srv_queue *queue);
 void srv_queue_wake(srv_queue *queue); /* workers look at their jobs again: one was cancelled */
 
-/* A worker's device answers, for the first time or again. */
+/* Counts a worker whose device answers, for the first time or again. */
 void srv_queue_join(srv_queue *queue);
 
-/* A worker's device is lost. True: others are there, which take over its jobs. False: it is the last one and stays. */
+/* Removes a worker whose device is lost. True: other workers remain and take over its jobs. False: it is the last one and stays. */
 bool srv_queue_leave(srv_queue *queue);
 
-/* Waits so long, or until the queue is closed. */
+/* Waits for that time, or until the queue is closed. */
 void srv_queue_pause(srv_queue *queue, unsigned seconds);
 
 /* ---- With the lock held, by a worker ---- */
 
-/* Takes the job out of the list; its reference is now the worker's. before: the one before it, NULL: it is the first. */
+/* Takes the job out of the list; its reference is now the worker's. before: the job before it; NULL: it is the first. */
 void srv_queue_unlink(srv_queue *queue, srv_job *job, srv_job *before);
-void srv_queue_begin(srv_queue *queue, srv_job *job); /* it no longer waits */
+void srv_queue_begin(srv_queue *queue, srv_job *job); /* counts the job as running and sets began_ns */
 
-/* The job, with the worker's reference, is the first in the list again and goes to another worker. */
+/* Puts the job back at the front of the list, with the worker's reference, for another worker. */
 void srv_queue_return(srv_queue *queue, srv_job *job);
 
 /* ---- Without the lock ---- */
 
-/* A job that began is over, or one that waited leaves. */
+/* Counts the end of a job. had_begun: it was running; else it was waiting. */
 void srv_queue_end(srv_queue *queue, bool had_begun);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_document(const json_t *document)
     return json_is_string(document) || json_is_string(json_object_get(document, "text"));
 }
 
-/* Cuts the text behind its first `most` tokens. A text that the tokenizer refuses stays whole: the pair's encoding reports the reason. */
+/* Cuts the text after its first `most` tokens. A text that the tokenizer refuses stays whole: the pair's encoding reports the reason. */
 static void cut_document(const srv_model *model, size_t most, clf_text *text)
 {
     const clf_encode_options options = {.max_tokens = most, .offsets = CLF_OFFSETS_BYTES};

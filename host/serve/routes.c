@@ -31,7 +31,7 @@ static bool page(srv_call *call)
     return srv_reply_body(call, st, "text/html; charset=utf-8");
 }
 
-/* On one device. */
+/* Sum over all models, on one device. */
 static double planned_bytes(const srv_models *models)
 {
     double sum = 0;
@@ -69,7 +69,7 @@ static bool metrics(srv_call *call)
     return srv_reply_body(call, st, "text/plain; version=0.0.4; charset=utf-8");
 }
 
-/* By the shape of the body: TEI's has `texts`, Cohere's `documents`. */
+/* /rerank: the body of TEI's clients has `texts`, that of Cohere's `documents`. */
 static bool rerank(srv_call *call)
 {
     if (!srv_field(call->body, "documents") || srv_field(call->body, "texts"))

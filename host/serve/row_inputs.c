@@ -51,7 +51,7 @@ const char *srv_rows_prompt(const srv_model *model, const char *name)
     return NULL;
 }
 
-/* Takes out of the ids what stands before the last ones that fit; tokens that were put around the text stay. Returns how many are left. */
+/* Cuts ids and types to `most` tokens at the beginning of the text; special tokens around it stay. Returns the number of tokens left. */
 static size_t cut_left(const clf_encoding *encoding, size_t most, int32_t *ids, int32_t *types)
 {
     const size_t length = encoding->length;
@@ -74,7 +74,7 @@ static bool too_long(srv_call *call, const srv_row_ask *ask, size_t index)
                       ask->field, index, call->job->model->max_tokens, call->dialect == SRV_COHERE ? "" : ", or send \"truncate\": true");
 }
 
-/* The encoding as the item's ids. */
+/* Copies the encoding into the item's ids and types. */
 static bool take_encoding(srv_call *call, const srv_row_ask *ask, size_t index, const clf_encoding *encoding)
 {
     const srv_model *model = call->job->model;
@@ -94,7 +94,7 @@ static bool take_encoding(srv_call *call, const srv_row_ask *ask, size_t index, 
     return true;
 }
 
-/* The text behind its prompt: *prompted holds it where there is one. */
+/* Puts the prompt before the text, if there is one. *prompted then has the joined text; the caller frees it. */
 static clf_status put_prompt(const srv_call *call, const srv_row_ask *ask, clf_str *prompted, clf_text *text)
 {
     const clf_model *model = call->job->model->model;

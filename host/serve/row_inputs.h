@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts, pairs and token ids of a request as the items of a job. */
+/* Makes the items of a job from the texts, pairs and token ids of a request, and writes embeddings into the reply. */
 #ifndef CLFI_SERVE_ROW_INPUTS_H
 #define CLFI_SERVE_ROW_INPUTS_H
 
@@ -7,34 +7,35 @@
 
 enum { SRV_MOST_INPUTS = 8192 }; /* texts of one request */
 
+/* How a route treats its inputs. */
 typedef struct srv_row_ask {
     srv_row_kind kind;
-    const char *field; /* that has the texts, for messages */
-    bool truncates;    /* longer texts are cut; false: they are refused */
-    bool cuts_left;    /* at their beginning */
-    bool takes_ids;
+    const char *field; /* name of the request's field with the texts, for messages */
+    bool truncates;    /* texts with more than the model's max_tokens are cut; false: they are refused */
+    bool cuts_left;    /* they are cut at their beginning; false: at their end */
+    bool takes_ids;    /* a list of token ids may replace a text */
     size_t document_tokens; /* of RERANK: longer documents are cut to so many tokens; 0: no limit of their own */
 } srv_row_ask;
 
-/* A job on the model for `count` rows of the kind; the call's body becomes the job's. */
+/* Makes call->job, for `count` rows of ask->kind on the model; the job takes over the call's body. */
 bool srv_rows_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, size_t count);
 
-/* Item `index` from a text, or from a pair: second.data NULL: none. */
+/* Fills item `index` with the tokens of a text, or of a pair. second.data NULL: a single text. */
 bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf_text first, clf_text second);
 
 /* Begins the job and adds all: a text, a list of texts, a list of token ids (one item), or a list of such lists. */
 bool srv_rows_take(srv_call *call, const srv_model *model, const srv_row_ask *ask, const json_t *inputs);
 
-/* The prompt of that name, the model's default one for NULL, as kind.prompt_name has it. NULL: none. */
+/* The value for kind.prompt_name: `name` if the model has such a prompt. name NULL: the model's default prompt. NULL: none. */
 const char *srv_rows_prompt(const srv_model *model, const char *name);
 
-/* The embedding of an item as the answer has it, in `out` [call->wire.dimensions]. */
+/* Writes an item's embedding to `out` [call->wire.dimensions]. It is normalised if it was shortened or if call->wire.normalises. */
 void srv_rows_embedding(const srv_call *call, size_t index, float *out);
 
-/* All of them as a list of lists of numbers. row: room for one, which is written over. */
+/* Appends all embeddings as a list of lists of numbers. row: room for one of them. */
 clf_status srv_rows_write_list(const srv_call *call, float *row, clf_str *out);
 
-/* The reply as `write` writes it, which is given room for an embedding. */
+/* Fills the reply with what `write` appends to `out`. row: room for one embedding. */
 bool srv_rows_reply(srv_call *call, clf_status (*write)(const srv_call *call, float *row, clf_str *out));
 
 #endif

@@ -22,7 +22,7 @@ struct srv_rows_lanes {
     srv_metrics *metrics;
     size_t pass_tokens;
     lane *first;
-    srv_item **given; /* [given_count]: texts of the pass at hand; NULL: its row is there */
+    srv_item **given; /* [given_count]: texts of the current pass; NULL: the text has its row */
     size_t given_count, given_capacity, given_tokens;
 };
 
@@ -52,7 +52,7 @@ void srv_rows_lanes_destroy(srv_rows_lanes *lanes)
 
 /* ---- Ends of jobs ---- */
 
-/* Whether the job is in no list and no pass has a text of it. The queue's lock is held, so that only one of several workers sees it. */
+/* Whether the job is in no list and no pass has a text of it. The caller holds the queue's lock, so that one worker alone ends the job. */
 static bool is_settled(const srv_job *job)
 {
     return !job->is_listed && job->rows.done == job->rows.given;
@@ -81,7 +81,7 @@ static void fail_job(srv_job *job, clf_status status)
     srv_error error;
     srv_refuse_status(&error, status, NULL);
     if (error.fault == SRV_FAULT_INVALID)
-        error.fault = SRV_FAULT_BACKEND; /* what a request can have wrong was refused before */
+        error.fault = SRV_FAULT_BACKEND; /* wrong requests were refused before they became jobs */
     srv_job_finish(job, &error);
     atomic_store(&job->is_cancelled, true); /* its other texts leave the queue */
 }
@@ -102,7 +102,7 @@ static clf_status take_row(void *user, size_t tag, const float *row, clf_status 
     return CLF_OK;
 }
 
-/* Fails the items that have no row yet. */
+/* Ends the items of the pass that have no row. status: their jobs fail with it; OK: their jobs were cancelled. */
 static void fail_given(srv_rows_lanes *lanes, clf_status status)
 {
     for (size_t i = 0; i < lanes->given_count; i++) {
@@ -116,7 +116,7 @@ static void fail_given(srv_rows_lanes *lanes, clf_status status)
     }
 }
 
-/* The texts of a pass whose device was lost wait for another one. */
+/* Returns the texts of a pass whose device was lost to the queue. */
 static void return_given(srv_rows_lanes *lanes)
 {
     pthread_mutex_lock(&lanes->queue->lock);
@@ -133,7 +133,7 @@ static void return_given(srv_rows_lanes *lanes)
             srv_queue_return(lanes->queue, job);
     }
     pthread_mutex_unlock(&lanes->queue->lock);
-    fail_given(lanes, CLF_OK); /* those that nobody waits for */
+    fail_given(lanes, CLF_OK); /* texts of cancelled jobs */
 }
 
 void srv_rows_lanes_leave(srv_rows_lanes *lanes, bool has_others, clf_status status)
@@ -207,7 +207,7 @@ static bool is_ours(const srv_rows_lanes *lanes, const srv_job *job)
     return srv_job_is_rows(job) && job->model == lanes->model;
 }
 
-/* Jobs that nobody waits for leave the queue. With its lock held; those of which no worker has a text are linked into *out. */
+/* Removes cancelled jobs from the queue, whose lock is held. Those that no pass has a text of are linked into *out. */
 static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
 {
     srv_job *before = NULL, *next;
@@ -226,7 +226,7 @@ static void take_cancelled(srv_rows_lanes *lanes, srv_job **out)
     }
 }
 
-/* One that lost its pass comes first. */
+/* The next item for a pass. Items whose device was lost come first. */
 static srv_item *next_item(srv_rows *rows)
 {
     size_t i = rows->next;
@@ -236,7 +236,7 @@ static srv_item *next_item(srv_rows *rows)
     return &rows->items[i];
 }
 
-/* The next text of the job goes into the pass. *out_fits false: it does not any more. */
+/* Puts the job's next text into the pass. *out_fits false: the pass has no room for it. */
 static clf_status take_item(srv_rows_lanes *lanes, srv_job *job, bool *out_fits)
 {
     srv_item *item = next_item(&job->rows);
@@ -259,7 +259,7 @@ static clf_status take_item(srv_rows_lanes *lanes, srv_job *job, bool *out_fits)
     return CLF_OK;
 }
 
-/* A turn: one text of each job of the kind. *out_full: the pass is. */
+/* Puts one text of each job of the kind into the pass. *out_any: at least one; *out_full: the pass is full. */
 static clf_status take_turn(srv_rows_lanes *lanes, const srv_row_kind *kind, bool *out_any, bool *out_full)
 {
     srv_job *before = NULL, *next;

@@ -29,7 +29,7 @@ typedef struct running_server {
 
 /* ---- Options ---- */
 
-/* From the file, else from CLF_API_KEY; without the end of its line. Stays empty where neither is given. */
+/* Reads the key from the file, else from CLF_API_KEY, without its line end. It stays empty if neither is given. */
 static clf_status read_key(const srv_options *options, clf_str *key)
 {
     const char *variable = getenv("CLF_API_KEY");
@@ -69,12 +69,12 @@ void srv_block_signals(void)
 {
     sigset_t signals;
     list_signals(&signals);
-    sigaddset(&signals, SIGHUP); /* blocked, since LLVM installs handlers where others are ignored */
+    sigaddset(&signals, SIGHUP); /* blocked, not ignored: LLVM replaces SIG_IGN by a handler */
     sigaddset(&signals, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* Waits for a moment; whether one of the signals came. */
+/* Waits for TICK_MS at most; returns whether a signal came. */
 static bool signal_came(const running_server *s)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
@@ -89,7 +89,7 @@ static _Noreturn void end_at_once(void)
 
 /* ---- Work ---- */
 
-/* Until the workers are ready. *out_ended: a signal came before. */
+/* Waits until the workers are ready. *out_ended: a signal came before that. */
 static clf_status wait_until_ready(running_server *s, bool *out_ended)
 {
     clf_status st;
@@ -122,7 +122,7 @@ static clf_status tell_ready(running_server *s)
     return CLF_OK;
 }
 
-/* Finishes the requests that are running. */
+/* Stops accepting connections and waits for the answers of requests that have begun. */
 static void drain(running_server *s)
 {
     const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();
@@ -141,7 +141,7 @@ static clf_status serve(running_server *s)
     CLF_TRY(wait_until_ready(s, &ended));
     if (ended) {
         clfi_atomic_remove_named();
-        _exit(EXIT_SUCCESS); /* kernels may be compiled for minutes */
+        _exit(EXIT_SUCCESS); /* a worker may compile kernels for minutes, which a join would wait for */
     }
     atomic_store(&s->state.is_ready, true);
     CLF_TRY(tell_ready(s));

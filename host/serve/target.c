@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the target of a request. */
+/* Takes the path out of a request's target and decodes it. */
 #include "serve/target.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /embed, /rerank, /predict and /similarity. */
+/* Answers TEI's routes /embed, /rerank, /predict and /similarity. */
 #include "serve/tei.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "serve/numbers.h"
 #include "serve/reranked.h"
 
-/* Reads the treatment of long texts. */
+/* Reads whether long texts are cut, and at which end. */
 static bool read_truncation(const json_t *fields, srv_row_ask *ask, srv_error *error)
 {
     const char *side;
@@ -28,7 +28,7 @@ static bool read_truncation(const json_t *fields, srv_row_ask *ask, srv_error *e
     return true;
 }
 
-/* Reads the fields that TEI's routes have in common: the model, and the treatment of long texts. */
+/* Reads the fields that TEI's routes have in common: the model, and how long texts are cut. */
 static bool read_common(srv_call *call, srv_row_ask *ask, const srv_model **out)
 {
     const char *id;
@@ -157,7 +157,7 @@ static bool answer_predict(srv_call *call)
     return srv_reply_json(call, list);
 }
 
-/* One text, or a list of one text or two. */
+/* Adds an input: a text, or a list of one or two texts. */
 static bool add_input(srv_call *call, const srv_row_ask *ask, size_t index, const json_t *input)
 {
     char found[CLFI_JSON_FOUND_BYTES];
@@ -213,7 +213,7 @@ bool srv_tei_similarity(srv_call *call)
     const srv_model *model;
     srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "inputs"};
     char found[CLFI_JSON_FOUND_BYTES];
-    const json_t *parameters = srv_field(call->body, "parameters"); /* TEI's own place for them */
+    const json_t *parameters = srv_field(call->body, "parameters"); /* TEI's own clients put prompt_name and the truncation here */
     const json_t *fields = srv_field(parameters, "prompt_name") ? parameters : call->body;
     if (!read_common(call, &ask, &model) || !read_truncation(parameters, &ask, &call->error) || !read_prompt(call, fields, model, &ask))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The routes of Text Embeddings Inference. */
+/* The routes of Text Embeddings Inference (TEI) that need a device. */
 #ifndef CLFI_SERVE_TEI_H
 #define CLFI_SERVE_TEI_H
 
@@ -9,6 +9,6 @@ bool srv_tei_embed(srv_call *call);
 bool srv_tei_rerank(srv_call *call);
 bool srv_tei_predict(srv_call *call);
 bool srv_tei_similarity(srv_call *call);
-bool srv_tei_root(srv_call *call); /* POST /: by the task of the first model and the shape of the body */
+bool srv_tei_root(srv_call *call); /* POST /: chooses the route by the first model's task and the shape of the body */
 
 #endif

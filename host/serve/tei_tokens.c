@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /tokenize, /decode and /info. */
+/* Answers TEI's routes /tokenize, /decode and /info. */
 #include "serve/tei_tokens.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool choose(srv_call *call, const srv_model **out)
 
 /* ---- /tokenize ---- */
 
-/* Byte offset of each character of the text, and its size behind the last. *out: the caller frees it. */
+/* Byte offset of each character of the text, then the text's size up to the end of *out [text.size + 1]. The caller frees *out. */
 static clf_status find_characters(clf_text text, size_t **out)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TEI's routes that need no device: tokens, texts of tokens, and what the first model is. */
+/* TEI's routes that need no device: /tokenize, /decode, and /info, which describes the first model. */
 #ifndef CLFI_SERVE_TEI_TOKENS_H
 #define CLFI_SERVE_TEI_TOKENS_H
 

@@ -56,7 +56,7 @@ bool srv_texts_begin(srv_call *call, const srv_model *model, const clf_generate_
     return srv_job_set_parts(job, count) == CLF_OK || srv_refuse_memory(call);
 }
 
-/* Takes the ids of a prompt that fits the model's positions. */
+/* Copies the prompt into the part. A prompt must fit the model's context, and leave room for one token unless it is a source. */
 static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t count, const char *field)
 {
     srv_text_part *part = &call->job->texts.parts[index];
@@ -113,7 +113,7 @@ bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const ch
 
 /* ---- Conversations ---- */
 
-/* Texts of messages in one piece of memory, since contents may come in parts. */
+/* A conversation as it is read. */
 typedef struct talk {
     clf_message *messages;
     size_t count;
@@ -165,7 +165,7 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
 
 static bool make_prompt(srv_call *call, const talk *t, const char *field)
 {
-    srv_model *model = (srv_model *)(uintptr_t)call->job->model; /* its lock alone is changed */
+    srv_model *model = (srv_model *)(uintptr_t)call->job->model; /* changes only the lock and the chat prompt that it guards */
     const int32_t *ids;
     size_t count;
     pthread_mutex_lock(&model->chat_lock);

@@ -18,9 +18,9 @@ struct srv_texts_lane {
     srv_metrics *metrics;
     srv_texts_room room;
     bool is_shared;
-    uint64_t shared; /* tokens of prompts that the scheduler had, as counted so far */
-    clf_scheduler *scheduler; /* NULL: a step has failed, the next one makes a new one */
-    srv_job *running;         /* by srv_job.next */
+    uint64_t shared; /* the scheduler's prompt tokens with kept keys and values, as counted so far */
+    clf_scheduler *scheduler; /* NULL: a step has failed; the next step makes a scheduler */
+    srv_job *running;         /* linked by srv_job.next */
 };
 
 enum { TOKENS_OF_PLACE = 512, MOST_CONTEXT = 16384 };
@@ -73,7 +73,7 @@ clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, s
     return st;
 }
 
-/* Releases the worker's reference to a job. */
+/* Ends a job and releases the worker's reference. error NULL: success. */
 static void end_job(srv_texts_lane *lane, srv_job *job, const srv_error *error)
 {
     for (size_t i = 0; i < job->texts.count; i++) {
@@ -155,7 +155,7 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
     return clfi_scheduler_add(lane->scheduler, part->request);
 }
 
-/* A failure concerns the job alone, unless requests of it run already: then it is told by their end. */
+/* Starts the texts of a job. If one cannot start, the job keeps the error and is cancelled; it ends when its started texts have ended. */
 static void start_job(srv_texts_lane *lane, srv_job *job)
 {
     for (size_t i = 0; i < job->texts.count; i++) {
@@ -176,7 +176,7 @@ static void start_job(srv_texts_lane *lane, srv_job *job)
     lane->running = job;
 }
 
-/* The next waiting job of the model, cancelled ones included. NULL: none, or none that has a place. */
+/* Takes the model's next waiting job from the queue; without has_place only a cancelled one. NULL: none. */
 static srv_job *take_job(srv_texts_lane *lane, bool has_place)
 {
     srv_job *before = NULL, *job;
@@ -209,7 +209,7 @@ static void take_jobs(srv_texts_lane *lane)
         }
 }
 
-/* Fails all waiting jobs if there is no scheduler. */
+/* Fails all waiting jobs of the model, because it has no scheduler. Returns the status. */
 static clf_status refuse_waiting(srv_texts_lane *lane, clf_status status)
 {
     srv_error error;
@@ -229,7 +229,7 @@ static void cancel_requests(const srv_texts_lane *lane)
             clf_request_cancel(job->texts.parts[i].request);
 }
 
-/* The running jobs wait for another worker, the oldest one first. Their requests keep their texts. */
+/* Returns the running jobs to the queue for another worker, the oldest job first. Their requests keep their texts. */
 static void return_running(srv_texts_lane *lane)
 {
     srv_job *next;

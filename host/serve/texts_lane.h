@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker's part for language models: texts of waiting jobs join the running batch of one session and leave it one by one. */
+/* A worker's part for language models: texts of waiting jobs join one session's running batch, and each leaves it at its end. */
 #ifndef CLFI_SERVE_TEXTS_LANE_H
 #define CLFI_SERVE_TEXTS_LANE_H
 
@@ -10,33 +10,33 @@ typedef struct srv_texts_lane srv_texts_lane;
 
 /* Limits for the texts of a language model. */
 typedef struct srv_texts_limits {
-    size_t places;       /* texts that run together; 0: as the library has it */
-    size_t tokens;       /* of all texts together, with keys and values; 0: 512 for each place, or one text of the model's whole context
-                            (of at most 16384), whichever is more, as far as the device has room */
-    size_t prefix_bytes; /* keys and values of ended texts that are kept; SIZE_MAX: half of all */
+    size_t places;       /* texts that run together; 0: the library's default */
+    size_t tokens;       /* whose keys and values fit the cache, of all texts together; 0: 512 for each place, or the model's context (of
+                            at most 16384), whichever is more, as far as the device has room */
+    size_t prefix_bytes; /* keys and values that stay in the cache after their text has ended; SIZE_MAX: half of the cache */
 } srv_texts_limits;
 
-/* The same as numbers of cache rows, of an opened model. rows 0: it attends to sources, and only the device limits it. */
+/* These limits for an opened model, in cache rows (one for each token). rows 0: an encoder-decoder, which only the device limits. */
 typedef struct srv_texts_room {
     size_t places, rows, kept_rows;
 } srv_texts_room;
 
-/* OUT_OF_MEMORY: `tokens` do not fit the device. */
+/* Computes the room from the limits and the model's memory plan. OUT_OF_MEMORY: the rows do not fit the device. */
 clf_status srv_texts_plan(clf_session *session, const srv_texts_limits *limits, srv_texts_room *out);
 
-/* Takes the memory of all cache rows. Session, queue and metrics are borrowed. is_shared: other workers take jobs from the queue too; then
- * a step takes one at most. */
+/* Allocates all cache rows. Model, session, queue and metrics are borrowed. is_shared: other workers take jobs from the queue, too; then a
+ * step takes one job at most. */
 clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics,
                                  const srv_texts_room *room, bool is_shared, srv_texts_lane **out);
-void srv_texts_lane_destroy(srv_texts_lane *lane); /* jobs that run end as failed. NULL is a no-op */
+void srv_texts_lane_destroy(srv_texts_lane *lane); /* fails the running jobs. NULL is a no-op */
 
-/* Takes jobs and does one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. A
- * failure of the pass has ended the jobs that ran; it is returned for the log. After DEVICE and DEVICE_LOST the caller calls
+/* Takes jobs and runs one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. If the
+ * pass fails, the running jobs have ended, and the status is for the log. After DEVICE and DEVICE_LOST they have not: the caller calls
  * srv_texts_lane_leave. */
 clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked);
 
-/* The device is lost. has_others: running jobs wait for another worker, which continues their texts where they are; else they end with the
- * status. */
+/* Handles the loss of the device. has_others: the running jobs wait for another worker, which continues their texts; else they end with the
+ * status. Without others and without a scheduler nothing runs: then the model's waiting jobs end with the status. */
 void srv_texts_lane_leave(srv_texts_lane *lane, bool has_others, clf_status status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs each model once at the start, so that its kernels are built. */
+/* Runs a model after it is loaded, so that its kernels are built. */
 #include "serve/warm_up.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_TEXTS = 96, MOST_PROMPTS = 4, TOKENS = 3 };
 
-/* Short and long, so that kernels of small and of large passes are there. */
+/* Short and long texts, so that kernels of small and of large passes are built. */
 static clf_text text_of(size_t index)
 {
     static const char words[] = "the quick brown fox jumps over the lazy dog and runs on through the long grass of the field to the river";

@@ -28,8 +28,8 @@ enum {
     MOST_PINGED = 256
 };
 
-/* A client ends its side both when it leaves and when it only has nothing more to send. Short answers are there by then; later the client
- * is asked by an interim response, which one that has left resets. */
+/* A client closes its side when it leaves, but also when it only has nothing more to send. Short answers are finished within this time.
+ * After it the watch sends an interim response (100 Continue): a client that has left replies with a reset. */
 #define LEFT_NS (SECOND / 2)
 
 typedef struct lingering {
@@ -73,7 +73,7 @@ void srv_watch_open(srv_watch *watch, int fd, srv_connection **out)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* The client may send on for a while: without that it would see a reset in place of its answer. */
+/* Lets the client send for a while after the connection's end. Otherwise it would get a reset in place of its answer. */
 static void begin_linger(srv_watch *watch, int fd)
 {
     const int copy = watch->lingering_count < MOST_LINGERING ? dup(fd) : -1;
@@ -131,8 +131,8 @@ static void refuse_late(srv_error *error)
     srv_refuse(error, SRV_FAULT_LATE, NULL, "the request's time is up");
 }
 
-/* Whether nothing more comes: the client was silent for `most`, or ended its side while it owed the rest of a request, which libmicrohttpd
- * notices late. What has come and was not read yet counts, so that a process that was stopped for a while ends nothing. */
+/* Whether the client sends nothing more. It was silent for `most` nanoseconds, or closed its side before the end of its request, which
+ * libmicrohttpd notices late. Bytes that have come but are unread count, so that a process that was stopped for a while ends nothing. */
 static bool is_over(srv_connection *connection, uint64_t now, uint64_t most)
 {
     struct pollfd poll_one = {.fd = connection->fd, .events = POLLRDHUP};
@@ -167,7 +167,7 @@ static bool has_left(srv_connection *connection, uint64_t now)
     return false;
 }
 
-/* False: the connection has nothing for `out`. */
+/* Shuts down a connection that is late. True: *out has a job to cancel, and why. */
 static bool look(const srv_watch *watch, srv_connection *connection, uint64_t now, victim *out)
 {
     const uint64_t age = now - connection->since_ns;
@@ -202,7 +202,7 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     return true;
 }
 
-/* Takes what a client still sends. */
+/* Reads and drops what clients of ended connections still send. */
 static void drain(srv_watch *watch, uint64_t now)
 {
     static _Thread_local char sink[1 << 16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker of a device. */
+/* Runs the thread of a device: loads models, does jobs, and handles the loss of the device. */
 #include "serve/worker.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { LOST_SECONDS = 10 /* until a lost device is tried again */ };
 
 typedef struct worker_engine {
-    clf_model *own; /* on this worker's device; NULL: it is srv_model's */
+    clf_model *own; /* the model on this worker's device; NULL: srv_model.model is on it */
     clf_session *session;
     srv_rows_lanes *rows;  /* NULL: the model makes no rows */
     srv_texts_lane *texts; /* NULL: it writes no texts */
@@ -60,7 +60,7 @@ static void note_memory(srv_worker *worker)
 
 /* ---- Loading ---- */
 
-/* A line of the log, with the device where there are several. */
+/* Logs a line, with the device's name if there are several devices. */
 static void tell(const srv_worker *worker, const char *text)
 {
     const srv_worker_params *p = &worker->params;
@@ -85,7 +85,7 @@ static void tell_loaded(const srv_worker *worker, const srv_model *model, const 
     tell(worker, line);
 }
 
-/* The devices share requests, so that the one with the least room limits each text. */
+/* Any device may run a request, so the device with the least room limits the texts of all (model->room). */
 static clf_status open_texts(const srv_worker *worker, srv_model *model, worker_engine *out, engine_memory *memory)
 {
     const srv_worker_params *p = &worker->params;
@@ -153,7 +153,7 @@ static void close_all(srv_worker *worker)
 
 /* ---- Work ---- */
 
-/* The device is lost. Where others are there, they take over, and it pauses; else its requests end with the status. */
+/* Handles the loss of the device. Other workers take over its jobs while it pauses; if there are none, its jobs end with the status. */
 static void lose(srv_worker *worker, clf_status status)
 {
     const srv_worker_params *p = &worker->params;
@@ -173,7 +173,7 @@ static void lose(srv_worker *worker, clf_status status)
     set_state(worker, SRV_WORKER_READY, CLF_OK);
 }
 
-/* After a step that ended with the status. */
+/* Logs the failure of a step, if it failed, and handles the loss of the device. */
 static void look_after(srv_worker *worker, const srv_model *model, clf_status status)
 {
     char line[CLFI_REASON_BYTES + 128];
@@ -185,7 +185,7 @@ static void look_after(srv_worker *worker, const srv_model *model, clf_status st
         lose(worker, status);
 }
 
-/* A pass for each model that has work. */
+/* Runs a pass for each model that has work; false: none has. */
 static bool work(srv_worker *worker)
 {
     const srv_models *models = worker->params.models;
