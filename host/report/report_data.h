@@ -79,8 +79,8 @@ double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_
  * matrix unit's peak for products at lower precisions; else float32's. NaN: neither was measured. */
 double clfi_report_arithmetic(const clfi_result_device *device, const clfi_report_work *work);
 
-/* Attainable rate of a row in GFLOP/s: min(arithmetic limit, bandwidth times intensity), of the two functions above; NaN: a limit was not
- * measured. */
+/* Attainable rate of a row in GFLOP/s: the smaller of the arithmetic limit and bandwidth times intensity (the two functions above);
+ * NaN: a limit was not measured. */
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* Write and return a text. clfi_report_share: the share of the limit, "87 %"; "~87 %" if the limit's row was noisy; a dash if there is no
