@@ -207,6 +207,7 @@ def main():
     if not os.path.exists(DRIVER):
         print(DRIVER, "is not there")
         sys.exit(77)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell in the background ignores it
     root = tempfile.mkdtemp(prefix="clformer-dying-")
     try:
         sweep("embed", ["embed", os.path.join(DATA, "families/distilbert"), "a b"], root, 3)

@@ -116,7 +116,7 @@ static void broken(void **state)
         {1, {NAME(2), 1, 4, 3, "b", NULL, 0}, NULL, CLF_FORMAT, "expected part 2 of 3, its keys say part 2 of 4"},
         {1, {NAME(2), 1, 3, 9, "b", NULL, 0}, NULL, CLF_FORMAT, "belongs to a model of 9 tensors, "},
         {2, {NAME(3), 2, 3, 3, "c", "other", 0}, NULL, CLF_FORMAT, "\"general.name\" differs from "},
-        {0, {NAME(1), 0, 3, 3, "a", NULL, 0}, NULL, CLF_FORMAT, NAME(3) ": \"general.name\" is not in "},
+        {0, {NAME(1), 0, 3, 3, "a", NULL, 0}, NULL, CLF_FORMAT, NAME(3) ": \"general.name\" is missing in "},
         {2, {NAME(3), 2, 3, 3, "b", NULL, 0}, NULL, CLF_FORMAT, "tensor \"b\" occurs twice"},
         {2, {NAME(3), 2, 3, 3, NULL, NULL, 0}, NULL, CLF_FORMAT, "expected 2, the number of tensors in all 3 parts, found 3"},
     };
