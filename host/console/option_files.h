@@ -16,7 +16,7 @@ typedef struct cli_line {
 } cli_line;
 
 /* Checks the files of all rows and arguments. INVALID_ARGUMENT names the two that conflict. NOT_FOUND, IO: an output that could not be
- * written; INVALID_ARGUMENT also for one that must be a regular file and is not. */
+ * written, or that must be a regular file and is a pipe or device. */
 clf_status cli_files_check(const cli_line *line);
 
 /* Both check an output that is no row of the table. `name` ("--output") is for the message. INVALID_ARGUMENT: the path is also an output of

@@ -189,7 +189,7 @@ static clf_status set_value(const cli_option *option, const char *value)
     CLF_FAIL(CLF_INTERNAL, "--%s: kind %d", option->name, (int)option->kind);
 }
 
-/* Levenshtein's distance of two names; `limit` + 1 where they are longer than a row. */
+/* Levenshtein's distance of two names; `limit` + 1 if a name is longer than LONGEST. */
 static size_t distance(const char *a, const char *b, size_t limit)
 {
     enum { LONGEST = 63 };

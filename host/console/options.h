@@ -43,8 +43,7 @@ int cli_exit_status(clf_status st);
  * mpirun, other processes than the first wait, so that mpirun ends them before they print the same. */
 int cli_fail(clf_status st);
 
-/* As cli_fail, but the line begins with a code and not with "clformer:". A reason without a code, as "E_SHAPE: ..." has it, gets the
- * status's code. */
+/* As cli_fail, but the line begins with a code, "E_SHAPE: ...", and not with "clformer:". A reason without a code gets its status's. */
 int cli_fail_coded(clf_status st);
 
 /* Whether cli_fail or cli_fail_coded has been called. */

@@ -125,7 +125,7 @@ int cli_progress_update(void *user, size_t done, size_t total)
     for (size_t i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
-    const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* skipped texts count */
+    const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* both count skipped texts, too */
     cli_line_show("[%s] %.0f %%  %.0f/~%.0f %s, %.1f/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
                   (double)all / seconds, cli_duration(seconds * (1 - share) / own, left)); /* 80 columns hold a million */
     return 0;

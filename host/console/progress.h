@@ -19,7 +19,7 @@ typedef struct cli_progress {
     const clf_context *context; /* NULL: none */
     size_t base;                /* done before the current window */
     double passed;              /* share of all work that was skipped: not counted in the rate */
-    double from, until;         /* shares of all work where the window begins and ends; NaN: not known */
+    double from, until;         /* shares of all work at the window's beginning and end; NaN: unknown */
 } cli_progress;
 
 cli_progress cli_progress_start(const char *unit, const clf_context *context);

@@ -3,7 +3,7 @@
 #ifndef CLFI_CONSOLE_TERMINAL_STREAM_H
 #define CLFI_CONSOLE_TERMINAL_STREAM_H
 
-/* From now on standard output and standard error, where they are terminals, show control characters and those that turn the direction of
+/* From now on standard output and standard error, if they are terminals, show control characters and those that turn the direction of
  * text as a space each, ill-formed UTF-8 as U+FFFD; newline and tab stay. A character may come in several writes. Streams that are no
  * terminals get each byte. Call it before anything is printed. */
 void cli_terminal_guard(void);

@@ -10,7 +10,7 @@
 #include "clformer/text.h"
 #include "serve/error.h"
 
-/* object[key]; NULL where it is missing or null. */
+/* object[key]; NULL: it is missing or null. */
 const json_t *srv_field(const json_t *object, const char *key);
 
 /* standard: the value if the field is missing. least, most: the limits of the field's value, both included. */

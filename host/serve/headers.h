@@ -11,10 +11,10 @@ enum { SRV_HEADER_BYTES = 24 << 10, SRV_URI_BYTES = 8 << 10 };
 
 typedef struct srv_headers {
     size_t bytes, hosts, lengths, codings; /* of all headers; numbers of Host, Content-Length and Transfer-Encoding headers */
-    uint64_t length; /* Content-Length */
+    uint64_t length;                       /* Content-Length */
     bool is_bad_name, is_bad_value, is_bad_length, is_chunked, is_coded; /* coded: a content coding other than identity */
     bool expects, expects_other, is_json, has_type; /* expects: 100-continue; other: any other expectation; has_type: Content-Type */
-    const char *host, *origin, *authorization; /* borrowed; NULL: none */
+    const char *host, *origin, *authorization;      /* borrowed; NULL: none */
 } srv_headers;
 
 /* Adds one header; *headers starts as zeros and borrows from value. value NULL stands for "". */

@@ -391,7 +391,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
     return srv_headers_check_type(headers, &r->call.error);
 }
 
-/* Answers OPTIONS of any path, also without the key, which browsers do not send here. An unknown path gets all methods. */
+/* Answers OPTIONS of any path, also without the key, which browsers leave out of such requests. An unknown path gets all methods. */
 static enum MHD_Result answer_options(http_request *r)
 {
     const char *rest;

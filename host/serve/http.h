@@ -13,13 +13,13 @@ typedef struct srv_access {
     int status;        /* 499: the client left before its answer */
     double seconds;
     const char *model; /* its id; NULL: none */
-    size_t tokens; /* of the input of embedding, reranking and classification; 0 for other requests */
+    size_t tokens;     /* of the input of embedding, reranking and classification; 0 for other requests */
 } srv_access;
 
 typedef struct srv_http_params {
-    srv_state *state; /* borrowed */
-    int socket;       /* listens; srv_http owns it once it has started */
-    const char *key;  /* that requests need; borrowed; NULL: none */
+    srv_state *state;                                  /* borrowed */
+    int socket;                                        /* listens; srv_http owns it once it has started */
+    const char *key;                                   /* that requests need; borrowed; NULL: none */
     void (*log)(void *user, const srv_access *access); /* called by several threads */
     void *log_user;
 } srv_http_params;

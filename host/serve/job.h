@@ -31,11 +31,11 @@ typedef struct srv_row_kind {
 
 typedef struct srv_rows {
     srv_row_kind kind;
-    srv_item *items; /* [count] */
-    float *rows;     /* [count, width] */
+    srv_item *items;             /* [count] */
+    float *rows;                 /* [count, width] */
     size_t count, width, tokens; /* tokens: of all items */
-    size_t next;        /* first item that was in no pass yet; guarded by the queue's lock, like the members below */
-    size_t back;        /* items with is_back */
+    size_t next;                 /* first item that was in no pass yet; guarded by the queue's lock, like the members below */
+    size_t back;                 /* items with is_back */
     size_t given, done; /* given: items that are or were in a pass, without those that are back; done: those with a row or an error */
 } srv_rows;
 
@@ -52,8 +52,8 @@ typedef struct srv_text_part {
 
 typedef struct srv_texts {
     srv_text_part *parts; /* [count] */
-    size_t count, ended;
-    int32_t end_of_turn; /* a token that ends the texts, in addition to the model's; -1: none */
+    size_t count, ended;  /* ended: parts that have ended */
+    int32_t end_of_turn;  /* a token that ends the texts, in addition to the model's; -1: none */
     clf_generate_params params;
     clf_text *stops; /* [params.stop_count], owned; the same as params.stops */
 } srv_texts;
@@ -69,7 +69,7 @@ struct srv_job {
     const srv_model *model;
     json_t *body; /* the request's; texts are borrowed from it; NULL: none */
     bool is_stream;
-    bool is_listed; /* it is in the queue's list; guarded by the queue's lock */
+    bool is_listed;                                    /* it is in the queue's list; guarded by the queue's lock */
     uint64_t came_ns, began_ns, first_ns, deadline_ns; /* began: its first pass, first: its first token; 0: not yet. deadline: unused */
     void (*wake)(void *user); /* wakes the waiting request; called once, with the lock held. NULL: the request does not wait */
     void *wake_user;

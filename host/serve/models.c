@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of served models. */
+/* Names, loads and finds the served models. */
 #include "serve/models.h"
 
 #include <stdlib.h>

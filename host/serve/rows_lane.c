@@ -64,7 +64,7 @@ static void let_go(const srv_rows_lanes *lanes, srv_job *job)
     srv_job_release(job);
 }
 
-/* Notes that a text of the job has its row, or that the job has failed. */
+/* Counts a text of the job that has its row or has failed, and ends the job after its last one. */
 static void end_item(const srv_rows_lanes *lanes, srv_job *job)
 {
     pthread_mutex_lock(&lanes->queue->lock);
@@ -116,7 +116,7 @@ static void fail_given(srv_rows_lanes *lanes, clf_status status)
     }
 }
 
-/* Returns the texts of a pass whose device was lost to the queue. */
+/* Puts the texts of the pass back into the queue, because the device was lost. */
 static void return_given(srv_rows_lanes *lanes)
 {
     pthread_mutex_lock(&lanes->queue->lock);

@@ -257,7 +257,7 @@ void srv_texts_lane_leave(srv_texts_lane *lane, bool has_others, clf_status stat
         refuse_waiting(lane, status);
 }
 
-/* Why the first refused text of a job was refused. */
+/* Why the job failed: its own error, or that of its first refused text. NULL: it did not. */
 static const srv_error *fault_of(const srv_job *job, srv_error *error)
 {
     if (job->error.fault != SRV_FAULT_NONE)

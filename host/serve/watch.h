@@ -19,8 +19,8 @@ typedef enum srv_phase {
 /* A connection, from its acceptance to its close. */
 typedef struct srv_connection {
     int fd;
-    bool lingers;    /* the client may still send when the connection closes */
-    srv_phase phase; /* guarded by the watch's lock, like the members below */
+    bool lingers;               /* the client may still send when the connection closes */
+    srv_phase phase;            /* guarded by the watch's lock, like the members below */
     uint64_t since_ns;          /* when the phase began; later for a client that keeps sending */
     uint64_t left_ns;           /* when the client ended its side; 0: it has not */
     uint64_t pinged_ns;         /* when its stream was woken last */
