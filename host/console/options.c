@@ -256,7 +256,7 @@ static clf_status fail_unknown(const cli_command *command, const cli_option *opt
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: unknown option \"%s\"; did you mean --%s? See clformer %s --help", command->name, name, nearest,
                  command->name);
     CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is %s; see clformer %s --help", command->name, name,
-             is_ambiguous ? "the beginning of several" : "unknown", command->name);
+             is_ambiguous ? "ambiguous" : "unknown", command->name);
 }
 
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional)

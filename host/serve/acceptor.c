@@ -63,7 +63,7 @@ clf_status srv_acceptor_start(int listening, void (*take)(void *user, int fd, co
     }
     if (fault != 0) {
         free(acceptor);
-        CLF_FAIL(CLF_IO, "serve: no thread accepts connections: %s", strerror(fault));
+        CLF_FAIL(CLF_IO, "serve: cannot start the thread that accepts connections: %s", strerror(fault));
     }
     *out = acceptor;
     return CLF_OK;

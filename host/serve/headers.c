@@ -90,10 +90,11 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error)
 {
     if (headers->bytes > SRV_HEADER_BYTES)
-        return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "headers of %zu bytes: expected at most %d", headers->bytes, SRV_HEADER_BYTES);
+        return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "the headers have %zu bytes: expected at most %d", headers->bytes,
+                          SRV_HEADER_BYTES);
     if (headers->is_bad_name)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL,
-                          "a header's name has a character that no name has, or its value goes on in the next line");
+                          "a header's name has a forbidden character, or the header continues in the next line");
     if (headers->is_bad_value)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's value has a control character");
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))

@@ -22,6 +22,7 @@
 #include "serve/headers.h"
 #include "serve/routes.h"
 #include "serve/target.h"
+#include "serve/text_asks.h"
 #include "serve/watch.h"
 
 enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
@@ -63,7 +64,7 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     r->start_ns = clfi_now_ns();
     r->call.state = http->params.state;
     if (strlen(uri) > SRV_URI_BYTES)
-        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "a target of %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
+        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "the URL has %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
     if (srv_target_path(uri, &r->path) != CLF_OK) {
         free(r);
         return NULL;
@@ -75,9 +76,18 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     return r;
 }
 
+/* Tokens of the request's texts, and of what was generated if the job is over. */
+static size_t tokens_of(srv_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    const bool is_over = job->state == SRV_JOB_DONE;
+    pthread_mutex_unlock(&job->lock);
+    return job->rows.tokens + srv_texts_prompt_tokens(job) + (is_over ? srv_texts_tokens(job) : 0);
+}
+
 static void log_request(const http_request *r)
 {
-    const srv_job *job = r->call.job;
+    srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
     const int status = r->is_answered ? r->call.reply.status : LEFT_STATUS;
     const size_t index = srv_routes_index(r->route);
@@ -86,7 +96,7 @@ static void log_request(const http_request *r)
                                .status = status,
                                .seconds = seconds,
                                .model = job ? job->model->id : NULL,
-                               .tokens = job ? job->rows.tokens : 0};
+                               .tokens = job ? tokens_of(job) : 0};
     r->http->params.log(r->http->params.log_user, &access);
 }
 
@@ -344,7 +354,8 @@ static enum MHD_Result submit(http_request *r)
     srv_job *job = r->call.job;
     if (!srv_queue_reserve(&state->queue)) {
         srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
-        srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "as many requests wait as may (%zu): try again", state->options->max_queue);
+        srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait): try again later",
+                   state->options->max_queue);
         srv_job_release(job);
         r->call.job = NULL;
         return answer_error(r);
@@ -403,7 +414,7 @@ static enum MHD_Result answer_options(http_request *r)
 
 static bool body_too_large(http_request *r)
 {
-    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "a body of more than %zu bytes", r->http->params.state->options->max_body);
+    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the body is larger than %zu bytes", r->http->params.state->options->max_body);
 }
 
 /* Handles the headers of a request. A malformed message, a body that is too large, and a refused client that waits for 100 Continue get
@@ -451,7 +462,7 @@ static bool run_route(http_request *r)
     srv_state *state = call->state;
     if (!r->route->is_open && (!atomic_load(&state->is_ready) || atomic_load(&state->is_draining)))
         return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
-                          atomic_load(&state->is_draining) ? "the server ends" : "models are being loaded: try again");
+                          atomic_load(&state->is_draining) ? "the server is shutting down" : "models are still loading: try again later");
     if (strcmp(r->route->method, "POST") == 0) {
         if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, &call->body, &call->error))
             return false;

@@ -71,7 +71,7 @@ static clf_status write_address(int fd, clf_str *address)
     char host[NI_MAXHOST], port[NI_MAXSERV];
     if (getsockname(fd, (struct sockaddr *)&own, &size) != 0 || own.ss_family == AF_UNIX ||
         getnameinfo((struct sockaddr *)&own, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return clfi_str_append_text(address, "the socket that was handed over");
+        return clfi_str_append_text(address, "the socket that systemd passed");
     return clfi_str_appendf(address, own.ss_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s", host, port);
 }
 

@@ -20,13 +20,13 @@
     X(PASS_TOKENS, "pass_tokens", "tokens of a pass over texts", 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 
 /* Counters; X(id, name, help). */
-#define SRV_COUNTER_MAP(X)                                                                              \
-    X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")                                \
-    X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were kept")        \
-    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")                     \
-    X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                              \
-    X(REFUSED, "queue_refused_total", "requests that found the queue full")                             \
-    X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up")                  \
+#define SRV_COUNTER_MAP(X)                                                                       \
+    X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")                         \
+    X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were kept") \
+    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")              \
+    X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                       \
+    X(REFUSED, "queue_refused_total", "requests that found the queue full")                      \
+    X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up")           \
     X(CONNECTIONS, "connections_total", "connections that were accepted")
 
 typedef enum srv_histogram_id {

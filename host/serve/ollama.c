@@ -206,13 +206,14 @@ static clf_status stream(srv_call *call, clf_str *out, bool *ended)
 
 static bool read_options(srv_call *call, clf_generate_params *out)
 {
-    static const srv_unbuilt body_unbuilt[] = {{"format", SRV_ONLY_EMPTY},  {"tools", SRV_ONLY_EMPTY},   {"suffix", SRV_ONLY_EMPTY},
-                                               {"images", SRV_ONLY_EMPTY},  {"think", SRV_ONLY_FALSE},   {"template", SRV_ONLY_EMPTY},
-                                               {"context", SRV_ONLY_EMPTY}, {"logprobs", SRV_ONLY_FALSE},
-                                               {"top_logprobs", SRV_ONLY_ZERO}};
-    static const srv_unbuilt unbuilt[] = {
-        {"mirostat", SRV_ONLY_ZERO}, {"presence_penalty", SRV_ONLY_ZERO}, {"frequency_penalty", SRV_ONLY_ZERO},
-        {"typical_p", SRV_ONLY_ONE}, {"tfs_z", SRV_ONLY_ONE}};
+    static const srv_unbuilt body_unbuilt[] = {{"format", SRV_ONLY_EMPTY},  {"tools", SRV_ONLY_EMPTY},    {"suffix", SRV_ONLY_EMPTY},
+                                               {"images", SRV_ONLY_EMPTY},  {"think", SRV_ONLY_FALSE},    {"template", SRV_ONLY_EMPTY},
+                                               {"context", SRV_ONLY_EMPTY}, {"logprobs", SRV_ONLY_FALSE}, {"top_logprobs", SRV_ONLY_ZERO}};
+    static const srv_unbuilt unbuilt[] = {{"mirostat", SRV_ONLY_ZERO},
+                                          {"presence_penalty", SRV_ONLY_ZERO},
+                                          {"frequency_penalty", SRV_ONLY_ZERO},
+                                          {"typical_p", SRV_ONLY_ONE},
+                                          {"tfs_z", SRV_ONLY_ONE}};
     const json_t *options = srv_field(call->body, "options");
     double temperature, top_p, min_p, penalty;
     int64_t top_k, seed, most;
@@ -231,7 +232,7 @@ static bool read_options(srv_call *call, clf_generate_params *out)
         !srv_read_int(options, "num_predict", -2, INT64_MAX, -1, &most, &call->error))
         return false;
     if (most == 0)
-        return srv_refuse_field(options, "num_predict", "a whole number, at least 1, or -1 for as far as it goes", &call->error);
+        return srv_refuse_field(options, "num_predict", "a whole number, at least 1, or -1 for no limit", &call->error);
     out->temperature = (float)temperature;
     out->top_p = (float)top_p;
     out->min_p = (float)min_p;

@@ -232,7 +232,7 @@ bool srv_openai_completions(srv_call *call)
     if (count == 0)
         return srv_refuse_field(call->body, "prompt", "a text, a list of texts or token ids", &call->error);
     if (count > SRV_MOST_PROMPTS || (streams && count > 1))
-        return srv_refuse(&call->error, SRV_FAULT_INVALID, "prompt", "prompt: expected at most %d of one request, found %zu",
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, "prompt", "prompt: expected at most %d prompts per request, found %zu",
                           streams ? 1 : SRV_MOST_PROMPTS, count);
     return srv_texts_begin(call, model, &params, count) && finish(call, streams) && add_prompts(call, prompt, count, is_one);
 }

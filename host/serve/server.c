@@ -128,7 +128,7 @@ static void drain(running_server *s)
     const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();
     atomic_store(&s->state.is_draining, true);
     srv_notify("STOPPING=1");
-    srv_log_event(&s->log, "ending: requests that are under way are answered");
+    srv_log_event(&s->log, "shutting down: running requests are finished first");
     srv_http_quiesce(s->http);
     while (atomic_load(&s->state.in_flight) > 0 && clfi_now_ns() - start < most)
         if (signal_came(s))

@@ -63,11 +63,11 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
     const clf_model *model = call->job->model->model;
     const bool has_source = model->network->config.decoder.has_source;
     const size_t room = call->job->model->room, positions = (size_t)model->network->config.target.max_positions;
-    const size_t most = has_source                  ? (size_t)model->network->config.source.max_positions
+    const size_t most = has_source                 ? (size_t)model->network->config.source.max_positions
                         : room && room < positions ? room - 1
-                                                    : positions - 1;
+                                                   : positions - 1;
     if (count == 0)
-        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: no tokens: there is nothing to continue", field);
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: the prompt has no tokens", field);
     if (count > most)
         return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens: expected fewer than the context of %zu", field, count,
                           most + !has_source);

@@ -18,7 +18,7 @@ struct srv_texts_lane {
     srv_metrics *metrics;
     srv_texts_room room;
     bool is_shared;
-    uint64_t shared; /* the scheduler's prompt tokens with kept keys and values, as counted so far */
+    uint64_t shared;          /* the scheduler's prompt tokens with kept keys and values, as counted so far */
     clf_scheduler *scheduler; /* NULL: a step has failed; the next step makes a scheduler */
     srv_job *running;         /* linked by srv_job.next */
 };
@@ -39,8 +39,8 @@ clf_status srv_texts_plan(clf_session *session, const srv_texts_limits *limits, 
         const size_t usual = least(least(shares > one ? shares : one, room.places * positions), (size_t)plan->room);
         room.rows = limits->tokens ? limits->tokens : usual;
         CLF_TRY(clfi_generation_fits(session, room.places, room.rows));
-        room.kept_rows = limits->prefix_bytes == SIZE_MAX ? room.rows / 2
-                                                          : least(limits->prefix_bytes / (size_t)plan->cache_bytes, room.rows);
+        room.kept_rows =
+            limits->prefix_bytes == SIZE_MAX ? room.rows / 2 : least(limits->prefix_bytes / (size_t)plan->cache_bytes, room.rows);
     }
     *out = room;
     return CLF_OK;
@@ -48,8 +48,7 @@ clf_status srv_texts_plan(clf_session *session, const srv_texts_limits *limits, 
 
 static clf_status make_scheduler(srv_texts_lane *lane)
 {
-    const clf_scheduler_params params = {
-        .places = lane->room.places, .cache_rows = lane->room.rows, .kept_rows = lane->room.kept_rows};
+    const clf_scheduler_params params = {.places = lane->room.places, .cache_rows = lane->room.rows, .kept_rows = lane->room.kept_rows};
     clf_status st;
     lane->shared = 0;
     do
@@ -63,8 +62,7 @@ clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, s
 {
     srv_texts_lane *lane;
     CLF_TRY(clfi_alloc(1, sizeof *lane, "texts", &lane));
-    *lane = (srv_texts_lane){
-        .model = model, .session = session, .queue = queue, .metrics = metrics, .room = *room, .is_shared = is_shared};
+    *lane = (srv_texts_lane){.model = model, .session = session, .queue = queue, .metrics = metrics, .room = *room, .is_shared = is_shared};
     const clf_status st = make_scheduler(lane);
     if (st == CLF_OK)
         *out = lane;
@@ -106,7 +104,7 @@ void srv_texts_lane_destroy(srv_texts_lane *lane)
 {
     if (!lane)
         return;
-    fail_running(lane, clfi_fail(CLF_CANCELLED, "the server ends"));
+    fail_running(lane, clfi_fail(CLF_CANCELLED, "the server is shutting down"));
     free(lane);
 }
 

@@ -292,7 +292,7 @@ clf_status srv_watch_start(size_t seconds, srv_queue *queue, srv_watch **out)
     const int fault = pthread_create(&watch->thread, NULL, run, watch);
     if (fault != 0) {
         free(watch);
-        CLF_FAIL(CLF_IO, "thread of connections: %s", strerror(fault));
+        CLF_FAIL(CLF_IO, "serve: cannot start the thread that watches connections: %s", strerror(fault));
     }
     *out = watch;
     return CLF_OK;

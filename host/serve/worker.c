@@ -167,7 +167,7 @@ static void lose(srv_worker *worker, clf_status status)
     if (!has_others)
         return;
     set_state(worker, SRV_WORKER_LOST, status);
-    tell(worker, "the device is lost: others take over its requests");
+    tell(worker, "the device is lost: other devices take over its requests");
     srv_queue_pause(p->queue, LOST_SECONDS);
     srv_queue_join(p->queue);
     set_state(worker, SRV_WORKER_READY, CLF_OK);
@@ -255,7 +255,7 @@ clf_status srv_worker_start(const srv_worker_params *params, srv_worker **out)
     if (fault != 0) {
         pthread_mutex_destroy(&worker->lock);
         free(worker);
-        CLF_FAIL(CLF_IO, "thread of a device: %s", strerror(fault));
+        CLF_FAIL(CLF_IO, "serve: cannot start a device's thread: %s", strerror(fault));
     }
     *out = worker;
     return CLF_OK;

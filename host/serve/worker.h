@@ -17,10 +17,10 @@ typedef enum srv_worker_state {
 } srv_worker_state;
 
 typedef struct srv_worker_params {
-    clf_context *context; /* used by the worker alone, from the start to srv_worker_join */
-    const char *device;   /* for messages; NULL: it is the only one */
+    clf_context *context;     /* used by the worker alone, from the start to srv_worker_join */
+    const char *device;       /* for messages; NULL: it is the only one */
     pthread_mutex_t *loading; /* held while a worker loads */
-    srv_models *models;   /* loaded by the first worker; the others open them once more. Constant once all are ready */
+    srv_models *models;       /* loaded by the first worker; the others open them once more. Constant once all are ready */
     clf_model_params model_params;
     srv_queue *queue;
     srv_metrics *metrics;

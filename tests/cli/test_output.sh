@@ -214,7 +214,7 @@ near 'did you mean --max-tokens?' embed --tokens 3 m a
 near 'option "-z" is unknown' embed -z m a
 near 'option "--stats" takes no value' embed --stats=1 m a
 near 'option "--file" needs a value' embed m --file
-near 'is the beginning of several' embed --no m a
+near 'is ambiguous' embed --no m a
 # A file without a text is told, once and by its name; faults of lines by file, line and column, each once.
 printf '' >"$work/empty"
 for command in tokenize embed classify similarity; do

@@ -81,7 +81,7 @@ with tempfile.TemporaryDirectory() as work:
     count = answers("", *two, clients=CLIENTS)[1] - ready
     for part in (0.2, 0.5, 0.8):
         ended, _, found, log = answers(f"{ready + int(count * part)}!", *two, clients=CLIENTS)
-        if ended != 0 or "others take over" not in log or not all(map(is_same, found, want)):
+        if ended != 0 or "other devices take over" not in log or not all(map(is_same, found, want)):
             fail(f"one of two lost at {part}: {ended} {[a for a, b in zip(found, want) if not is_same(a, b)][:3]} {log[-800:]}")
     ended, _, found, log = answers(f"{ready + int(count * 0.5)}-", *two, clients=CLIENTS)
     odd = [a for a, b in zip(found, want) if not is_same(a, b) and a != (503, "device_lost")]
