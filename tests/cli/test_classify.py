@@ -269,7 +269,7 @@ def check_refusals():
             ("3 labels: expected 1", 1, ("rerank", three, "a", "b")),
             ("no classification head", 1, ("classify", os.path.join(data, "families", "roberta"), "a")),
             ("no classification head", 1, ("rerank", os.path.join(data, "families", "roberta"), "a", "b")),
-            ("no query", 2, ("rerank", bert)),
+            ("and a query", 2, ("rerank", bert)),
             ("no texts", 2, ("rerank", bert, "a")),
             ("max_tokens 1000", 2, ("classify", "--max-tokens", "1000", bert, "a"))):
         done = run(*arguments)
