@@ -64,9 +64,9 @@ clf_status clfi_lengths_bind(const clf_context *context, const char *op, const c
     char found[CLFI_SHAPE_TEXT_BYTES];
     clf_mask_form form = {"lengths", CLF_I32, lengths ? clf_tensor_rank(lengths) : 0, {0}, 0};
     if (lengths && (form.rank < 1 || form.rank > 2) && clf_tensor_dtype(lengths) == CLF_I32) {
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: lengths: expected [%lld] or [%lld,%lld], found %s", op,
-                 (long long)scores->dim[batch_axis], (long long)scores->dim[batch_axis], (long long)scores->dim[query_axis],
-                 clfi_shape_text(form.rank, clf_tensor_dim(lengths), found));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s lengths is %s, expected [%lld] or [%lld,%lld]", op,
+                 clfi_shape_text(form.rank, clf_tensor_dim(lengths), found), (long long)scores->dim[batch_axis],
+                 (long long)scores->dim[batch_axis], (long long)scores->dim[query_axis]);
     }
     for (int i = 0; i < scores->rank; i++)
         form.map[i] = i == batch_axis ? 0 : i == query_axis && form.rank == 2 ? 1 : -1;

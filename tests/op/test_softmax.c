@@ -365,7 +365,7 @@ static void test_refusals(void **state)
     } while (0)
     REFUSED(p.axis = 3, "E_AXIS: softmax axis 3: x has rank 3");
     REFUSED(p.axis = -4, "E_AXIS");
-    REFUSED(p.lengths = i32, "E_SHAPE: softmax: lengths: expected [2]");
+    REFUSED(p.lengths = i32, "E_SHAPE: softmax lengths is [3], expected [2]");
     REFUSED(p.lengths = u8, "E_DTYPE: softmax lengths is uint8, expected int32");
     REFUSED(masks.padding_mask = u8, "E_SHAPE: softmax padding mask is [3,3], expected [2,4]");
     REFUSED(masks.attention_mask = u8, "E_SHAPE: softmax attention mask is [3,3], expected [3,4]");
