@@ -120,7 +120,7 @@ static bool is_same_device(const clf_device_info *info, const request *r)
            strcmp(info->device_version, r->fixed[DEVICE_VERSION]) == 0 && strcmp(info->driver_version, r->fixed[DRIVER_VERSION]) == 0;
 }
 
-/* Finds the index of the request's device in this process. Of several equal devices, the one with the library's index is preferred. */
+/* Finds the index of the request's device in this process. If several devices are equal, the one with the library's index is preferred. */
 static clf_status find_device(const request *r, size_t *out)
 {
     clf_device_list *list;

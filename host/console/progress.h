@@ -49,7 +49,7 @@ void cli_line_end(void);
 /* "1 h 5 min", "2 min 10 s", "8 s". */
 const char *cli_duration(double seconds, char text[32]);
 
-/* Makes the status line report when kernels are compiled for the context. What the context logs to standard error gets its own lines. */
+/* Shows on the status line that kernels are being compiled for the context. Log messages of the context get lines of their own. */
 void cli_progress_watch_builds(clf_context *context);
 
 /* From now on Ctrl-C, SIGTERM and SIGHUP clear the line, report what was kept, and end the program as they would by default. */

@@ -25,7 +25,7 @@ typedef struct plot {
     const clfi_report_data *data;
     size_t device;
     point *points; /* every numbered workload that has rows on the device */
-    size_t count, shown;
+    size_t count;
     frame f;
 } plot;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the device memory in use: every buffer, and host memory used in place. Of the arena, the regions that are handed out count instead
- * of its blocks, which stay for later calls. So the number describes the current work, not earlier work. Allocations by the driver itself
+/* Counts the device memory in use: every buffer, and host memory used in place. The arena keeps its blocks for later
+ * calls, so only its regions that are in use are counted, and the number describes the current work. Allocations by the driver itself
  * or by CLBlast are not counted. */
 #ifndef CLFI_RUNTIME_USAGE_H
 #define CLFI_RUNTIME_USAGE_H

@@ -76,13 +76,13 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     return r;
 }
 
-/* Tokens of the request's texts, and of what was generated if the job is over. */
+/* Tokens of the request's texts, and of what has been generated. A worker may still add some if the client has left. */
 static size_t tokens_of(srv_job *job)
 {
     pthread_mutex_lock(&job->lock);
-    const bool is_over = job->state == SRV_JOB_DONE;
+    const size_t sum = job->rows.tokens + srv_texts_prompt_tokens(job) + srv_texts_tokens(job);
     pthread_mutex_unlock(&job->lock);
-    return job->rows.tokens + srv_texts_prompt_tokens(job) + (is_over ? srv_texts_tokens(job) : 0);
+    return sum;
 }
 
 static void log_request(const http_request *r)

@@ -58,7 +58,7 @@ typedef struct srv_texts {
     clf_text *stops; /* [params.stop_count], owned; the same as params.stops */
 } srv_texts;
 
-typedef enum srv_job_state { SRV_JOB_WAITING, SRV_JOB_RUNNING, SRV_JOB_DONE } srv_job_state;
+typedef enum srv_job_state { SRV_JOB_WAITING, SRV_JOB_DONE } srv_job_state;
 
 struct srv_job {
     atomic_int references;
@@ -69,9 +69,9 @@ struct srv_job {
     const srv_model *model;
     json_t *body; /* the request's; texts are borrowed from it; NULL: none */
     bool is_stream;
-    bool is_listed;                                    /* it is in the queue's list; guarded by the queue's lock */
-    uint64_t came_ns, began_ns, first_ns, deadline_ns; /* began: its first pass, first: its first token; 0: not yet. deadline: unused */
-    void (*wake)(void *user); /* wakes the waiting request; called once, with the lock held. NULL: the request does not wait */
+    bool is_listed;                       /* it is in the queue's list; guarded by the queue's lock */
+    uint64_t came_ns, began_ns, first_ns; /* began: its first pass, first: its first token; 0: not yet */
+    void (*wake)(void *user);             /* wakes the waiting request; called once, with the lock held. NULL: the request does not wait */
     void *wake_user;
     srv_rows rows;
     srv_texts texts;

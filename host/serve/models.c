@@ -63,7 +63,6 @@ clf_status srv_models_name(char *const *words, size_t count, srv_models *out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "no model");
     CLF_TRY(clfi_alloc(count, sizeof *out->items, "models", &out->items));
     for (size_t i = 0; i < count; i++) {
-        out->items[i].index = i;
         pthread_mutex_init(&out->items[i].chat_lock, NULL);
         out->count = i + 1;
         CLF_TRY(name_model(words[i], &out->items[i]));

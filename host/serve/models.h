@@ -28,7 +28,6 @@ typedef struct srv_model {
     const char *path;             /* borrowed from the command line; never sent to clients */
     unsigned tasks;               /* of srv_task; 0 until it is loaded */
     clf_model *model;             /* on the device that loaded it first; NULL until then */
-    size_t index;                 /* in the list */
     size_t max_tokens;            /* of one text, special ones included */
     size_t vocabulary;            /* ids below it are tokens */
     size_t width;                 /* of its embeddings; 0: it makes none */

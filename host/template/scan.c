@@ -31,6 +31,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_digit_of(char c, int base)
+{
+    const char lower = (char)(c | 32);
+    return (base > 10 && lower >= 'a' && lower <= 'f') || (is_digit(c) && c - '0' < base);
+}
+
 static clf_status add(scanner *s, template_token_kind kind, const char *text, size_t length, json_t *value)
 {
     clf_template *tpl = s->tpl;
@@ -72,7 +78,7 @@ static void append_escape(clf_str *out, scanner *s, clf_status *st)
     }
     for (s->at++; digits > 0; digits--, s->at++) {
         const char c = s->at < s->end ? *s->at : ' ';
-        if (!is_digit(c) && !((c | 32) >= 'a' && (c | 32) <= 'f')) {
+        if (!is_digit_of(c, 16)) {
             *st = clfi_fail(CLF_FORMAT, "%s line %d: a broken escape in a string", s->tpl->name, s->line);
             return;
         }
@@ -111,12 +117,6 @@ static clf_status scan_string(scanner *s)
     }
     clfi_str_free(&text);
     return st;
-}
-
-static bool is_digit_of(char c, int base)
-{
-    const char lower = (char)(c | 32);
-    return base > 10 && lower >= 'a' && lower <= 'f' ? true : is_digit(c) && c - '0' < base;
 }
 
 /* Passes digits, between which single underscores may stand. False: there are none here. */

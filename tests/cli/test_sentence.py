@@ -176,7 +176,7 @@ def check_refusals(folder):
     changed("modules.json", ('"name": "3"', '"name": "2"'), 'modules 2 and 3: expected names that differ, found string "2" twice')
     changed("4_LayerNorm/config.json", ("17", "16"), "dimension is 16: expected 17")
     changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'),
-            'found "title"')
+            'default_prompt_name: expected the name of one of the prompts, found "title"')
     os.rename(os.path.join(directory, "1_Pooling"), os.path.join(folder, "taken"))
     refused((directory,), 1, "1_Pooling/config.json is missing: modules.json names a Pooling there")
     os.rename(os.path.join(folder, "taken"), os.path.join(directory, "1_Pooling"))
