@@ -254,7 +254,7 @@ static void bad_sizes(void **state)
     CHECK_FAILS(clfi_peak_integer_dot(&list, 0), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_local(&list, 4096), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_launch(&list, 0), CLF_INVALID_ARGUMENT, "launches");
-    CHECK_FAILS(clfi_peak_transfer(&list, CLFI_PEAK_UPLOAD_COPY, 3), CLF_INVALID_ARGUMENT, "3 bytes");
+    CHECK_FAILS(clfi_peak_transfer(&list, CLFI_PEAK_UPLOAD_COPY, 3), CLF_INVALID_ARGUMENT, "expected a multiple of 1024 bytes, found 3");
     assert_int_equal(list.count, 0);
 }
 
