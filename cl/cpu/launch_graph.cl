@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch graph on CPUs: one launch that runs a sequence of recorded launches, so that the driver is called once. It has one work-group
- * for each unit of the device, and all of them run at once. They share the items of a launch and meet before the next one begins. A launch
- * is a record (graph_record.cl). Its part is a kernel with its macros, compiled as a function part_<number> that runs items first .. end -
- * 1. */
+/* A launch graph on CPUs: one kernel launch that runs a sequence of recorded launches, so that the host calls the driver once. The graph
+ * has one work-group for each compute unit, and all of them run at once. The work-groups share the items of a recorded launch, and wait for
+ * each other before the next recorded launch begins. A record (graph_record.cl) describes each recorded launch. It names a part: a kernel
+ * with its own macros, compiled as a function part_<number> that runs items first .. end - 1. */
 #include "graph_record.cl"
 
 #ifndef EACH_PART
@@ -58,8 +58,8 @@ static bool meet(volatile __global uint *meeting, uint arrivals)
     return true;
 }
 
-/* Takes a group's next items of a launch: half of its share of the remaining ones, so that groups of different speed end together. Returns
- * false if none is left. */
+/* Takes a group's next items of a recorded launch: half of the group's share of the remaining items, so that fast and slow groups finish at
+ * the same time. Returns false if none is left. */
 static bool take_items(volatile __global uint *taken, uint items, uint groups, uint *first, uint *end)
 {
     uint begin = *taken;

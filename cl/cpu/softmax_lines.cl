@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax on CPU devices along an axis that is not contiguous, where rows lie next to each other. Vector lanes are rows (columns of a
- * line), so nothing is summed over lanes. A work-item reads a block of columns twice. The first time it forms the maximum and the sum, KEYS
- * keys at a time in registers, and rescales the sum where the maximum rises (Milakov & Gimelshein 2018). The second time it writes the
- * weights. */
+/* Softmax on CPU devices for rows whose keys (elements) are not contiguous, while the same key of neighbouring rows is. A line is `columns`
+ * such rows, and each of its columns is one row. A vector holds one key of WIDTH rows, so nothing is summed over lanes. A work-item reads a
+ * block of columns twice. The first pass computes the maximum and the sum of each column, KEYS keys at a time in registers, and rescales
+ * the sum where the maximum rises (Milakov & Gimelshein 2018). The second pass writes the weights. */
 #include "softmax_vector_row.cl"
 
 #if !defined(MASK_COLUMN) || !defined(PADDING_COLUMN) || !defined(ATTENTION_COLUMN) || !defined(BIAS_COLUMN)
@@ -41,8 +41,8 @@ inline floatv column_scores(const softmax_row *r, const key_strides *strides, fl
     return s;
 }
 
-/* Maxima (0 where there is none) and sums of the exponentials. The last vector of a block starts earlier rather than reaching past its
- * end. */
+/* shift: each column's maximum, 0 if it has no usable key. sum: the sum of its exponentials. The last vector of a block ends at the block's
+ * end and may overlap the vector before. */
 inline void sum_columns(const softmax_row *r, const key_strides *strides, float scale, int count, floatv *shift, floatv *sum,
                         const softmax_exp_numbers *numbers)
 {
@@ -79,8 +79,8 @@ inline void sum_columns(const softmax_row *r, const key_strides *strides, float 
         shift[v] = shift[v] == MINUS_INFINITY ? (floatv)(0.0f) : shift[v];
 }
 
-/* The factor that turns exponentials into weights: 1 / sum, and for columns without a usable key NaN or 0. column_weight sets the uniform
- * weights of such columns. */
+/* The factor that turns exponentials into weights: 1 / sum. A column without a usable key has NaN (EMPTY_ROWS_NAN) or 0; column_weight
+ * writes the weights of EMPTY_ROWS_UNIFORM. */
 inline floatv column_factor(floatv sum)
 {
 #if EMPTY_ROWS == EMPTY_ROWS_NAN
@@ -109,7 +109,7 @@ inline void softmax_block(const softmax_row *r, const key_strides *strides, floa
         factor[v] = column_factor(sum[v]);
     for (int j = 0; j < r->used; j++) {
         __global Y_T *y = r->y + (long)j * strides->y;
-        const floatv tail = column_scores(r, strides, scale, j, count - WIDTH); /* before anything is stored: y may be x */
+        const floatv tail = column_scores(r, strides, scale, j, count - WIDTH); /* read before this key is stored, because y may be x */
         for (int v = 0; v < last; v++) {
             const floatv e = softmax_expv_of(column_scores(r, strides, scale, j, v * WIDTH) - shift[v], numbers);
             PASTE(vector_, STORE_Y)(y + v * WIDTH, column_weight(e, factor[v], sum[v], keys));

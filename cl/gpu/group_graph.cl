@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch graph on GPUs: one launch that runs a sequence of recorded launches, so that the driver is called once. It has as many
- * work-groups as run at once. They share the items or work-groups of a launch and meet before the next one begins. A launch is a record
- * (graph_record.cl). Its part is a kernel with its macros, compiled as a function part_<number> that runs every step-th item or work-group
- * from `first` on. */
+/* A launch graph on GPUs: one kernel launch that runs a sequence of recorded launches, so that the host calls the driver once. The graph
+ * has as many work-groups as the device runs at once. They share the items or work-groups of a recorded launch, and wait for each other
+ * before the next recorded launch begins. A record (graph_record.cl) describes each recorded launch. It names a part: a kernel with its own
+ * macros, compiled as a function part_<number> that runs every step-th item or work-group from `first` on. */
 #include "graph_record.cl"
 
 #if !defined(EACH_PART) || !defined(GROUP) || !defined(SPACE_BYTES) || !defined(HAS_PTX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dot products of four signed bytes that accumulate in 32 bits (cl_khr_integer_dot_product), from registers: eight independent chains of
- * s += dot(bytes of s, factor), modulo 2^32. */
+/* Measures the peak rate of dot products of four signed bytes that accumulate in 32 bits (cl_khr_integer_dot_product), with operands in
+ * registers. A work-item runs eight independent chains of s += dot(bytes of s, factor), modulo 2^32. */
 #ifndef WG
 #error "WG: work-items of a group"
 #endif
@@ -9,8 +9,8 @@
 #error "IS_BUILT_IN: 1 the function of the extension, 0 plain arithmetic, which some compilers turn into better code"
 #endif
 
-/* Compilers that only check the kernel may lack the built-in function; then both forms are plain arithmetic. Drivers before OpenCL C 3.0
- * have the function but do not declare it. */
+/* Compilers that only check the kernel may lack the built-in function; then IS_BUILT_IN 1 is plain arithmetic, too. Drivers before OpenCL C
+ * 3.0 have the function but do not declare it. */
 #if IS_BUILT_IN && (defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed))
 #if !defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
 int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint a, uint b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the parts of a model's directory, and sentence-transformers' file beside the network. */
+/* Finds the network's files in a model's directory, and reads the settings file that sentence-transformers keeps beside them. */
 #ifndef CLFI_IO_MODEL_DIRECTORY_H
 #define CLFI_IO_MODEL_DIRECTORY_H
 
@@ -11,7 +11,7 @@
 /* The file with sentence-transformers' list of modules. */
 #define CLFI_SENTENCE_MODULES "modules.json"
 
-/* The name that the account of files and keys has for the file that clfi_transformer_settings_read reads. */
+/* The settings file, under whichever of its names, in the table of known files and keys (model/directory_account.h). */
 #define CLFI_TRANSFORMER_SETTINGS "sentence_*_config.json"
 
 enum { CLFI_MODULE_PATH_BYTES = 128 };
@@ -35,11 +35,12 @@ clf_status clfi_transformer_settings_read(const char *network_directory, json_t 
  * clfi_network_directory. */
 clf_status clfi_transformer_settings_open(const char *directory, json_t **out, const char **name);
 
-/* Whether the file's name is one of those seven. */
+/* Whether `name` is one of the seven names that clfi_transformer_settings_read tries. */
 bool clfi_is_transformer_settings(const char *name);
 
-/* Reads the object that the settings have under the older name of a key ("config_args") or else under `key` ("config_kwargs"). *found: the
- * name that was read. *out, borrowed from the settings; NULL: the value is missing or null. FORMAT: not an object. */
+/* Reads an object of the settings: under a key's older name ("config_args") if the settings have it, else under `key` ("config_kwargs").
+ * `name` is the file's name for messages. *found: the key that was read. *out, borrowed from the settings; NULL: the value is missing or
+ * null. FORMAT: not an object. */
 clf_status clfi_transformer_arguments(const json_t *settings, const char *name, const char *key, const char *older, const char **found,
                                       const json_t **out);
 

@@ -12,18 +12,18 @@
 #include "model/unread_tensors.h"
 #include "model/weight_lookup.h"
 
-/* Rows first .. first + count of a stored tensor. */
+/* Rows first .. first + count - 1 of a stored tensor. */
 typedef struct stored_part {
     clf_checkpoint_tensor tensor;
     int64_t first, count;
     bool is_transposed;
-    void *made; /* owned: the bytes of a tensor that no file holds, between its reading and clf_gguf_source.forget */
+    void *made; /* owned: the numbers of a computed tensor (tensor.is_made), from its reading until clf_gguf_source.forget */
 } stored_part;
 
 typedef struct made_tensor {
     clf_gguf_tensor gguf;
     char name[CLFI_GGUF_MAX_NAME + 1];
-    stored_part parts[CLFI_MOST_FUSED]; /* one under the other */
+    stored_part parts[CLFI_MOST_FUSED]; /* stacked by rows */
     int part_count;
     int64_t head_size;   /* above 0: the rows of each head are reordered so that those of a rotary pair, i and i + head_size / 2, are
                             adjacent */

@@ -195,7 +195,7 @@ static size_t length_of(const void *user, size_t word)
     return ((const clf_text *)user)[word].size;
 }
 
-/* Runs the search on the words order[first .. first + count): their letters, each word closed by the end token. */
+/* Runs the search on words order[first] .. order[first + count - 1]: their letters, each word closed by the end token. */
 static clf_status run_batch(pronounce_job *job, size_t count)
 {
     const clf_pronouncer *pronouncer = job->pronouncer;

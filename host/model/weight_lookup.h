@@ -31,7 +31,7 @@ const clf_weight_name *clfi_weight_find(const clf_weight_lookup *lookup, const c
 int64_t clfi_weight_rows(const clf_stack_config *config, int64_t layer, clf_weight_role role);
 int64_t clfi_weight_columns(const clf_stack_config *config, int64_t layer, clf_weight_role role);
 
-/* The place of a role's weight: rows first .. first + count of a tensor that has `stored` rows. */
+/* Rows first .. first + count - 1 of a tensor with `stored` rows: they hold a role's weight. */
 typedef struct clf_weight_part {
     const clf_weight_name *row;
     int64_t stored, first, count;

@@ -148,7 +148,7 @@ void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t
         out[i] = (float)(bound * (2.0 * (double)(random_bits(stream, (uint64_t)i) >> 11) * 0x1p-53 - 1.0));
 }
 
-/* Adds rows first .. first + count of `values` as a block. */
+/* Adds rows first .. first + count - 1 of `values` as a block. */
 static clf_status add_rows(clf_context *context, const float *values, int64_t first, int64_t count, int rank, const int64_t *dim,
                            clf_row_blocks *out)
 {

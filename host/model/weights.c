@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings weights of a checkpoint onto a device. If the device can use a file in place, the file is wrapped once as a whole; the buffer
- * keeps its mapping. */
+/* Loads a checkpoint's weights onto a device, in place or as copies. If the device can use a file in place, one buffer wraps the whole file
+ * and keeps it mapped. */
 #include "model/weights.h"
 
 #include <string.h>
@@ -70,11 +70,11 @@ static bool device_dtype(const clf_checkpoint_tensor *tensor, clf_dtype *out)
             return true;
         }
     }
-    *out = CLF_F32; /* what blocks become */
+    *out = CLF_F32; /* quantised blocks are converted to f32 */
     return tensor->is_weight;
 }
 
-/* Rounds `count` values to f16, in bits. first: the index of the first one in the tensor, for messages. */
+/* Rounds `count` values to f16 bit patterns. first: the index of values[0] in the tensor, for messages. */
 static clf_status round_to_f16(const clf_weights *weights, const clf_checkpoint_tensor *tensor, const float *values, size_t first,
                                size_t count, uint16_t *bits)
 {
@@ -87,11 +87,11 @@ static clf_status round_to_f16(const clf_weights *weights, const clf_checkpoint_
     return CLF_OK;
 }
 
-/* Converts stored rows from byte `begin` of the tensor on to f32 or f16, a piece at a time. */
+/* Converts `bytes` stored bytes of the tensor, from byte `begin` on, to f32 or f16, a piece at a time. */
 static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const clf_checkpoint_tensor *tensor, clf_dtype dtype,
                                size_t begin, size_t bytes)
 {
-    enum { PIECE = 1 << 15 }; /* a multiple of every block */
+    enum { PIECE = 1 << 15 }; /* values at a time: a multiple of every weight type's block */
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     const size_t per_block = (size_t)type->block_weights, block = (size_t)type->block_bytes, element = clf_dtype_bytes(dtype);
     const size_t before = begin / block * per_block, count = bytes / block * per_block;
@@ -99,7 +99,7 @@ static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const
     clf_status st = CLF_OK;
     float *values;
     uint16_t *bits = NULL;
-    if (weights->context->rehearsal) /* a rehearsal leaves the writes out */
+    if (weights->context->rehearsal) /* a rehearsal (runtime/rehearsal.h) transfers nothing */
         return CLF_OK;
     CLF_TRY(clfi_alloc(PIECE, sizeof *values, tensor->name, &values));
     if (dtype == CLF_F16)
@@ -137,14 +137,14 @@ static bool is_as_stored(const clf_checkpoint_tensor *tensor, clf_dtype dtype)
     return dtype == CLF_U8 || (device_dtype(tensor, &stored) && clfi_weight_type_info(tensor->type)->block_weights == 1 && stored == dtype);
 }
 
-/* How many bytes on the device `bytes` stored ones become. */
+/* The number of bytes on the device for `bytes` stored ones. */
 static size_t device_bytes(const clf_checkpoint_tensor *tensor, clf_dtype dtype, size_t bytes)
 {
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     return is_as_stored(tensor, dtype) ? bytes : bytes / (size_t)type->block_bytes * (size_t)type->block_weights * clf_dtype_bytes(dtype);
 }
 
-/* Copies rows first .. first + count of a tensor (of a vector: all its elements) to the device, as dtype. */
+/* Copies `count` rows from row `first` on (of a vector: all its elements) to the device, as dtype. */
 static clf_status copy_rows(const clf_weights *weights, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
                             clf_row_blocks *out)
 {
@@ -206,7 +206,7 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     if (json_object_set_new(weights->taken, name, json_true()) != 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for names of weights");
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
-    void *bytes; /* of a tensor that no file holds */
+    void *bytes; /* the numbers of a tensor that is computed (is_made); NULL: a file holds them */
     CLF_TRY(clfi_checkpoint_make(weights->checkpoint, &stored, &bytes));
     clf_buffer *file = bytes ? NULL : weights->files[tensor->file];
     clf_status st;

@@ -82,7 +82,7 @@ static void swap(void *a, void *b, size_t bytes)
     }
 }
 
-/* Swaps two embeddings; each configuration stays with its network. */
+/* Swaps the weights of two embeddings; config and stack still point into their own network. */
 static void swap_embeddings(clf_token_embedding *a, clf_token_embedding *b)
 {
     swap(a, b, sizeof *a);

@@ -112,7 +112,7 @@ static clf_status select_best(clf_context *context, const clf_view *scores, int6
     return clfi_search_keys(context, &values, &columns, base, out);
 }
 
-/* Compares queries first .. first + count with a block of prepared rows. Their `kept` best keys go to the list that is not current. */
+/* Compares queries first .. first + count - 1 with a block of prepared rows. Their `kept` best keys go to the list that is not current. */
 static clf_status compare(const clf_search *s, int64_t first, int64_t count, const clf_view *rows, int64_t kept)
 {
     const clf_view queries = part_of(clfi_tensor_view(s->queries), first, count);

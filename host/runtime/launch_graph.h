@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Launch graphs record launches that follow one another, and run them as one launch (cl/cpu/launch_graph.cl, or cl/gpu/group_graph.cl,
- * which can also run parts made of work-groups). A driver takes some microseconds for a launch, as long as a small kernel runs, and a step
- * of a language model is hundreds of launches. A graph is one launch of as many work-groups as the device runs at once. It runs the
- * recorded launches in order, and its groups meet at a barrier after each.
+ * which also takes kernels that run as work-groups). A driver takes some microseconds for a launch, as long as a small kernel runs, and a
+ * step of a language model is hundreds of launches. A graph is one launch of as many work-groups as the device runs at once. It runs the
+ * recorded launches in order, and its groups wait for each other after each launch.
  *
  *     clf_status st = clfi_graph_begin(graph, &key, sizeof key) ? what_launches_kernels(context) : CLF_OK;
  *     st = clfi_graph_end(graph, st);

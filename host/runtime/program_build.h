@@ -7,14 +7,14 @@
 #include "runtime/context.h"
 #include "runtime/kernel_spec.h"
 
-enum { CLFI_GRAPH_SPACE_BYTES = 32768 }; /* local memory of parts that are made of work-groups */
+enum { CLFI_GRAPH_SPACE_BYTES = 32768 }; /* local memory that a launch graph gives to parts that run as work-groups */
 
 typedef struct clf_program_part {
     clf_kernel_spec spec;
     uint64_t hash;   /* hash of the options */
-    bool is_group;   /* a graph distributes its work-groups; false: its work-items */
-    uint64_t askers; /* engines that need it: bits of context->asker */
-    clf_str tail;    /* OpenCL C after its source: the function through which the program's own file calls it */
+    bool is_group;   /* the graph's work-groups take whole work-groups of this kernel; false: single work-items */
+    uint64_t askers; /* engines that need the part, one bit each, as in context->asker */
+    clf_str tail;    /* OpenCL C appended to its source: the function part_<number>, through which the graph's kernel calls the part */
 } clf_program_part;
 
 /* The parts that a specification is linked from. The maker of the specification owns them. */
@@ -46,8 +46,8 @@ void clfi_program_texts_free(clf_program_texts *texts);
 /* Compiles and links the texts; the context does not change. BUILD: the compiler's first messages. DEVICE, OUT_OF_MEMORY. */
 clf_status clfi_program_texts_build(const clf_context *context, const char *kernel, const clf_program_texts *texts, cl_program *out);
 
-/* Builds the program, calls context->on_build before, and counts it in the statistics. source: from clfi_program_source. BUILD: the
- * compiler's first messages. DEVICE. Others as clfi_kernel_source. */
+/* Calls context->on_build, builds the program, and counts it in the statistics. source: from clfi_program_source. BUILD: the compiler's
+ * first messages. DEVICE. Others as clfi_kernel_source. */
 clf_status clfi_program_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out);
 
 /* As clfi_program_build, for any thread: neither changes the context, nor calls its callbacks, nor logs. NULL: it could not be built. */

@@ -30,8 +30,8 @@ typedef struct clf_recording {
     clf_buffer **held; /* the arguments' buffers, each once, retained */
     size_t held_count, held_capacity;
     uint64_t number; /* of the recording, unique in the process */
-    int group;       /* work-items of the graph's work-groups; 1: all parts are made of work-items */
-    bool is_unfit;   /* a part made of work-groups was launched with another size of work-group */
+    int group;       /* work-items of the graph's work-groups; 1: all parts run as single work-items */
+    bool is_unfit;   /* a part that runs as work-groups was launched with another size of work-group */
 } clf_recording;
 
 /* Drops the launches and releases their buffers. The parts stay. */

@@ -9,7 +9,7 @@
 /* A kernel that was asked for. */
 typedef struct clf_rehearsed_kernel {
     clf_kernel_spec spec;
-    uint64_t askers; /* engines: bits of context->asker */
+    uint64_t askers; /* the engines that asked for it, one bit each, as in context->asker */
     bool is_graphs;  /* only a launch graph needs it, which is not used if the kernel is unusable */
 } clf_rehearsed_kernel;
 

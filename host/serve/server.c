@@ -122,7 +122,8 @@ static clf_status tell_ready(running_server *s)
     return CLF_OK;
 }
 
-/* Stops accepting connections and waits for the answers of requests that have begun. */
+/* Stops accepting connections and waits until the running requests are answered, at most the time limit of a request and MORE_SECONDS. A
+ * second signal ends the process at once. */
 static void drain(running_server *s)
 {
     const uint64_t most = (s->state.options->timeout + MORE_SECONDS) * UINT64_C(1000000000), start = clfi_now_ns();

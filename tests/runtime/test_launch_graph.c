@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launch graphs: many launches in one give what they give one by one; what is no part of a graph ends it; errors leave nothing behind. On
- * devices that run no graphs the same launches run one by one. Kernels made of work-groups are parts of graphs on GPUs alone. */
+ * devices that run no graphs the same launches run one by one. Only GPUs have graphs with kernels that run as work-groups. */
 #include "runtime/launch_graph.h"
 
 #include <string.h>
@@ -164,7 +164,7 @@ static void test_steps(void **state)
     destroy(&w);
 }
 
-/* Whether the device's graphs may have kernels that are made of work-groups. */
+/* Whether the device's graphs may have kernels that run as work-groups. */
 static bool takes_groups(const world *w)
 {
     return w->graph && w->context->device.caps.graph_group > 1;
