@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of products of strided operands, each as one nest of loops made for the structure of the step:
+/* Kernels of einsum: a step computes sums of products of strided operands,
  *
  *     out[kept] = sum over summed of in0[...] * in1[...] * ...
  *
- * KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item; sizes and strides come in a struct, so that one kernel serves
- * all sizes of a structure. Two kernels:
+ * as one nest of loops. KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item. A kernel is compiled for these ranks and
+ * the operands' kinds of strides; sizes and strides come in a struct, so that one kernel serves all sizes. Two kernels:
  *   einsum_map  nothing is summed; a work-item writes a run of the innermost kept loop, WIDTH elements at a time
  *   einsum_sum  a work-item sums one slice of the flattened summed space; each slice has its own part of the output, and a second launch
  *               adds the parts. IS_SUM_IN_LANES 0: WIDTH lanes along the innermost kept loop, VECTORS such vectors in a work-item; 1: lanes
@@ -39,7 +39,7 @@
 
 #define BLOCK 256
 
-/* Storage type behind unit_f32 and so on. */
+/* Storage type of unit_f32 and so on. */
 #define STORAGE_same_f32 float
 #define STORAGE_unit_f32 float
 #define STORAGE_step_f32 float
@@ -50,7 +50,7 @@
 #define STORAGE_unit_bf16 ushort
 #define STORAGE_step_bf16 ushort
 
-/* lanes_<stride>_<type>(p, at, step, last): WIDTH elements from `at`, `step` apart; lanes behind `last` repeat the last one.
+/* lanes_<stride>_<type>(p, at, step, last): WIDTH elements from `at`, `step` apart; lanes after `last` repeat the last one.
  * one_<stride>_<type>(p, at): a single element. put_ and put_one_ store the same. */
 #define LANES(type, storage)                                                                                     \
     inline float one_same_##type(__global const storage *p, INDEX at) { return load_##type(p, at); }             \
@@ -111,13 +111,14 @@ LANES(bf16, ushort)
 #define EACH_16(X) EACH_15(X) X(15)
 #define EACH(X) PASTE(EACH_, OPERANDS)(X)
 
-/* Numbers of work-items, and offsets, sizes and strides of their operands. All are longs, so that drivers agree on the struct's size. */
+/* A step's loops: the number of work-items, and the operands' offsets, sizes and strides. All are longs, so that drivers agree on the
+ * struct's size. */
 typedef struct einsum_walk {
-    long items;              /* work-items in dimension 0 (of a slice); those beyond do nothing */
-    long run;                /* einsum_map: elements of the innermost kept loop in a work-item */
+    long items;              /* work-items with work in dimension 0 (for each slice); the launch may have more */
+    long run;                /* einsum_map: elements of the innermost kept loop for each work-item */
     long summed, slice;      /* einsum_sum: sizes of the summed space and of a slice of it */
-    long part_stride;        /* output elements between slices */
-    long offset[OPERANDS + 1]; /* of every operand, then of the output */
+    long part_stride;        /* einsum_sum: distance between the parts of two slices, in output elements */
+    long offset[OPERANDS + 1]; /* one for each operand, then the output's */
     struct {
         long size, stride[OPERANDS + 1];
     } loop[KEPT_RANK + SUMMED_RANK]; /* kept loops first */
@@ -151,8 +152,8 @@ typedef struct einsum_walk {
 #define SUMMED_FACTOR(o) product *= LANES_ALONG(SUMMED_INNER, o);
 #define ONE_FACTOR(o) single *= PASTE(one_, IN##o)(in##o, position[o]);
 
-/* Positions at[0..OPERANDS] of work-item `index` of the kept loops, the innermost of which is cut into pieces of `piece`; returns the
- * first index of the piece. */
+/* Computes positions at[0..OPERANDS] (the operands', then the output's) of work-item `index`. The innermost kept loop is divided into
+ * pieces of `piece` elements, one for each work-item. Returns the first index of the piece. */
 inline INDEX find_item(INDEX index, INDEX piece, INDEX *at, WALK_POINTER)
 {
     INDEX first = 0;
@@ -199,7 +200,8 @@ __kernel void einsum_map(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, WAL
 }
 
 #if SUMMED_RANK > 0
-/* Finds term `begin` of the flattened summed space: sets the index of each summed loop (digit) and moves the positions in the inputs. */
+/* Finds term `begin` (one product) of the flattened summed space: sets the index of each summed loop (digit) and moves the positions in the
+ * inputs. */
 inline void find_term(INDEX begin, INDEX *digit, INDEX *at, WALK_POINTER)
 {
     for (int d = SUMMED_RANK - 1; d >= 0; d--) {
@@ -211,7 +213,7 @@ inline void find_term(INDEX begin, INDEX *digit, INDEX *at, WALK_POINTER)
     }
 }
 
-/* Moves on by `run` terms, which end at most at the end of the innermost summed loop. */
+/* Moves on by `run` terms, at most to the end of the innermost summed loop. */
 inline void next_terms(INDEX run, INDEX *digit, INDEX *at, WALK_POINTER)
 {
     digit[SUMMED_RANK - 1] += run;
@@ -245,8 +247,8 @@ __kernel void einsum_sum(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, WAL
     find_term(begin, digit, at, walk);
 
     floatv total[VECTORS], sum[VECTORS];
-    float odd_total = 0.0f, odd = 0.0f; /* lanes along the sum: terms that do not fill a vector */
-    INDEX held = 0;                     /* products in sum */
+    float odd_total = 0.0f, odd = 0.0f; /* IS_SUM_IN_LANES 1: sums of the terms that do not fill a vector */
+    INDEX held = 0;                     /* products added since `sum` was last added to `total` */
     for (int v = 0; v < VECTORS; v++)
         total[v] = sum[v] = 0.0f;
     while (left > 0) {

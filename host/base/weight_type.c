@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of weight types. */
+/* Looks up weight types by name or GGUF number, and computes the size of weights in bytes. */
 #include "base/weight_type.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps workloads prepared on a context between visits, as far as memory allows. */
+/* Keeps workloads prepared on a context from one visit to the next (a benchmark visits each workload once per round, see run.h), as far as
+ * memory allows. */
 #ifndef CLFI_BENCH_PREPARED_H
 #define CLFI_BENCH_PREPARED_H
 
@@ -9,17 +10,17 @@ typedef struct clfi_prepared {
     const clfi_workload *workload;
     char *engine;
     void *state;
-    size_t bytes; /* device memory that preparing it took */
+    size_t bytes; /* device memory that it takes */
 } clfi_prepared;
 
 typedef struct clfi_prepared_set {
     clf_context *context;
     clfi_prepared *items; /* the least recently used first */
     size_t count, capacity;
-    size_t budget_bytes; /* beyond this sum the least recently used are released, except the newest */
+    size_t budget_bytes; /* limit of the sum of `bytes`: beyond it the least recently used states are released, but never the newest */
 } clfi_prepared_set;
 
-/* The prepared state of the workload on that engine, kept or new. The set owns it; *out is valid until the next call. Forwards failures
+/* Finds or makes the prepared state of the workload on that engine. The set owns it; *out is valid until the next call. Forwards failures
  * of preparing. After OUT_OF_MEMORY it releases all other states and tries again. */
 clf_status clfi_prepared_get(clfi_prepared_set *set, const clfi_workload *workload, const char *engine, void **out);
 

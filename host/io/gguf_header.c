@@ -18,7 +18,7 @@ typedef struct reader {
     size_t size, at;
 } reader;
 
-/* The next `bytes` bytes. `what` names them in the message. */
+/* Takes the next `bytes` bytes. `what` names them in the message. */
 static clf_status take(reader *r, const char *what, uint64_t bytes, const uint8_t **out)
 {
     if (bytes > r->size - r->at)
@@ -49,7 +49,7 @@ static clf_status take_string(reader *r, const char *what, uint64_t most, clf_gg
     return CLF_OK;
 }
 
-/* A count of things that take at least `least` bytes each. */
+/* Takes a count of things that have at least `least` bytes each, which the rest of the file must be able to hold. */
 static clf_status take_count(reader *r, const char *what, size_t least, size_t *out)
 {
     uint64_t count = 0;
@@ -87,7 +87,7 @@ static clf_status take_type(reader *r, const char *what, clf_gguf_type *out)
     return CLF_OK;
 }
 
-/* Bools of any other byte than 0 and 1 would read differently from program to program. */
+/* Refuses bools other than 0 and 1: programs disagree on their meaning. */
 static clf_status check_bools(const reader *r, const char *what, const uint8_t *data, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -107,7 +107,7 @@ static clf_status take_elements(reader *r, const char *what, clf_gguf_value *val
             CLF_TRY(take_string(r, what, UINT64_MAX, &ignored));
         return CLF_OK;
     }
-    CLF_TRY(take(r, what, (uint64_t)bytes * value->count, &from)); /* count was checked: this cannot wrap */
+    CLF_TRY(take(r, what, (uint64_t)bytes * value->count, &from)); /* take_count checked the count, so this cannot wrap */
     return value->element == CLF_GGUF_BOOL ? check_bools(r, what, from, value->count) : CLF_OK;
 }
 
@@ -188,7 +188,7 @@ static clf_status take_sizes(reader *r, clf_gguf_tensor *t)
     if (rank < 1 || rank > CLFI_GGUF_MAX_RANK)
         CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\": expected 1 to %d dimensions, found %" PRIu64, r->path, t->name, CLFI_GGUF_MAX_RANK, rank);
     t->rank = (int)rank;
-    for (int i = t->rank - 1; i >= 0; i--) { /* the file has the innermost first */
+    for (int i = t->rank - 1; i >= 0; i--) { /* the file lists the innermost dimension first */
         CLF_TRY(take_number(r, "dimension", 8, &size));
         if (size < 1 || size > INT64_MAX)
             CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\": expected sizes of 1 or more, found %" PRIu64, r->path, t->name, size);
@@ -245,14 +245,16 @@ static clf_status read_tensors(reader *r, clf_gguf *file, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         CLF_TRY(clfi_grow(&file->tensors, &file->capacity, file->count + 1, sizeof *file->tensors, "tensor table"));
-        clf_gguf_tensor *t = &file->tensors[file->count++]; /* counted at once: its name is released in any case */
+        clf_gguf_tensor *t = &file->tensors[file->count++]; /* counted before it is read, so that its name is released also after a
+                                                               failure */
         *t = (clf_gguf_tensor){.name = NULL};
         CLF_TRY(take_tensor(r, t));
     }
     return CLF_OK;
 }
 
-/* Each tensor begins where the one before ends, rounded up to the alignment, and the last one ends inside the file. */
+/* Checks that each tensor begins where the one before ends, rounded up to the alignment, and that all lie inside the file. Sets their
+ * offsets in the file and their data. */
 static clf_status place_tensors(const reader *r, clf_gguf *file)
 {
     size_t data, end = 0;
@@ -296,7 +298,8 @@ clf_status clfi_gguf_index_names(clf_gguf *file)
 
 clf_status clfi_gguf_read_header(clf_gguf *file)
 {
-    /* The shortest tensor: name of 1 byte, one dimension, type, offset; the shortest value: key of 1 byte, type, 1 byte. */
+    /* Bytes of the shortest tensor: length and 1 byte of its name, rank, one dimension, type, offset. Bytes of the shortest value: length
+     * and 1 byte of its key, type, 1 byte. */
     enum { LEAST_TENSOR = 8 + 1 + 4 + 8 + 4 + 8, LEAST_VALUE = 8 + 1 + 4 + 1 };
     reader r = {file->map->path, file->map->data, file->map->size, 0};
     size_t tensors = 0, values = 0;

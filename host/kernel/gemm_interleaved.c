@@ -101,7 +101,7 @@ typedef struct lane_split {
     int64_t outer_count;   /* product of outer_size */
     int64_t lanes, blocks; /* all lanes (with fold 2 every batch has two), and the vectors that hold them */
     int width;
-    int fold; /* rows of the matrix side by side in a vector: 2 if the last vector of batches would be half empty */
+    int fold; /* rows of the matrix that share a vector: 2 if the last vector of batches would be half empty */
 } lane_split;
 
 /* A or B in vectors of lanes: row and column are strides of m or n, and of k. */

@@ -12,7 +12,7 @@ CLFI_OPTIONS(clf_classify_params, CLF_CLASSIFY_PARAMS_INIT)
 
 _Static_assert(sizeof(clf_text_pair) == 2 * sizeof(clf_text), "a pair is an array of two texts");
 
-/* A clf_row_pass: logits of a batch. */
+/* Computes a batch's logits, as clf_row_pass.run. */
 static clf_status classify_batch(clf_session *session, const void *user, const clf_token_batch *batch, const clf_view *logits)
 {
     const clf_network *network = session->model->network;
@@ -82,7 +82,7 @@ clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts
     return CLF_OK;
 }
 
-/* A cross-encoder's prompt of queries; NULL: none. */
+/* Checks that the model scores pairs. *out_prompt: the prompt that a cross-encoder puts before queries; NULL: none. */
 static clf_status settle_pairs(const clf_model *model, const char **out_prompt)
 {
     const clf_sentence_settings *settings = &model->settings;

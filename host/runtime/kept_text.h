@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps short texts for kernels in the cache directory: an answer or a rate that a run of the kernel showed. The key depends on the device,
- * the driver and the kernel's source, so a text is not found after one of them has changed. */
+/* Keeps short texts about kernels in the cache directory: results of running a kernel, such as a probe's answer or a measured rate. The key
+ * depends on the device, the driver and the kernel's source, so a text is not found after one of them has changed. */
 #ifndef CLFI_RUNTIME_KEPT_TEXT_H
 #define CLFI_RUNTIME_KEPT_TEXT_H
 
@@ -8,7 +8,7 @@
 #include "runtime/context.h"
 #include "runtime/kernel_spec.h"
 
-enum { CLFI_KEPT_BYTES = 128 /* of a text, with its NUL */ };
+enum { CLFI_KEPT_BYTES = 128 /* size of the longest text, with its NUL */ };
 
 /* Key of a text. program: the key of the kernel's program; "": unknown, so that nothing is read or kept. */
 typedef struct clf_kept_key {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The suite "ops", one function per op. Each appends its workloads to the list; `quick` keeps a few small ones. */
+/* Lists the workloads of the suite "ops", one function per op. Each appends its workloads to the list; `quick`: only a few small ones. */
 #ifndef CLFI_WORKLOAD_OP_WORKLOADS_H
 #define CLFI_WORKLOAD_OP_WORKLOADS_H
 

@@ -12,17 +12,17 @@
 /* f(x) in double; exact gelu through erfc. */
 double clfi_ref_activation(clf_activation kind, double x);
 
-/* Bound of the error of the library's f(x) for an exact float32 x. */
+/* Bound of the error of the library's f(x) in float32, for an exact x. */
 double clfi_ref_activation_error(clf_activation kind, double x);
 
-/* Bound of |f'(x)| for |x| up to reach. */
+/* Bound of the slope |f'(x)| for |x| <= reach. */
 double clfi_ref_activation_slope(clf_activation kind, double reach);
 
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 
-/* How much a product may lose at a precision (clformer/context.h), beside the error of float32. relative: in units of the sum of its
- * terms' magnitudes. of_term: absolute, for each term, with operands up to 1. */
+/* Error that a precision (clformer/context.h) allows a matrix product, in addition to float32 rounding. relative: in units of the sum of
+ * the terms' magnitudes. of_term: absolute, for each term, with operands up to 1. */
 typedef struct clfi_ref_loss {
     double relative, of_term;
 } clfi_ref_loss;
@@ -36,11 +36,11 @@ typedef struct clfi_ref_gemm {
     double alpha;
     clf_activation activation;
     const double *a, *b, *bias, *residual;
-    const double *b_terms;   /* [k,n]: magnitudes of the parts of b that kernels sum separately; NULL: |b| */
-    clf_precision precision; /* clfi_ref_gemm_loss */
+    const double *b_terms;   /* [k,n]: |d q| + |z| of quantised weights d q + z, whose parts kernels sum separately; NULL: |b| */
+    clf_precision precision; /* adds clfi_ref_gemm_loss to the bound */
 } clfi_ref_gemm;
 
-/* Computes y [m,n] and bound [m,n], the bound on the error without the rounding to the type of y. */
+/* Computes y [m,n] and bound [m,n], which bounds the error of a kernel's result before it is rounded to the type of y. */
 void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound);
 
 #endif
