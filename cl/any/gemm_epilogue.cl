@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The epilogue alone: c = f(alpha sum + bias[n]) + residual for sums that another engine has formed, or for no sum at all (k = 0). The sums
- * are in c itself or in a dense temporary. A temporary may have several parts, part_stride apart, which are added here. One work-item per
- * element; columns in dimension 0, rows in 1, batches in 2. */
+/* Applies a matrix product's epilogue alone: c = f(alpha sum + bias[n]) + residual, for sums that another engine has computed, or for no
+ * sum at all (k = 0). The sums are in c itself or in a dense temporary. A temporary may have several parts, part_stride apart, which are
+ * added here. One work-item per element; columns in dimension 0, rows in 1, batches in 2. */
 #include "types.cl"
 #include "gemm_common.cl"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lane sums of WIDTH vectors as one vector: lane j is the sum of v[j]. Halves are added first, as in lane_sum; each step puts two
- * vectors' halves into one, so that WIDTH sums take WIDTH - 1 additions. */
+/* Sums the lanes of each of WIDTH vectors: lane j of the result is the sum of the lanes of v[j]. Halves are added first, as in lane_sum.
+ * Each step merges pairs of vectors: one vector addition adds the halves of both. So all the sums take WIDTH - 1 vector additions. */
 #include "vector.cl"
 
 #define HALVES_16(a, b) ((float16)(a.lo, b.lo) + (float16)(a.hi, b.hi))

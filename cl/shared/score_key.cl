@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys for top-k and search: a score and its index as one integer, larger = better. The upper word orders the float's bits (NaN lowest,
- * both zeros equal), the lower word prefers small indices. Integers alone decide, so every device gives the same answer. Key 0 is
- * "nothing". */
+ * both zeros equal), the lower word prefers small indices. Only integers are compared, so every device gives the same answer. Key 0 means
+ * that there is no candidate. */
 
-/* Bits of a float such that unsigned comparison orders the numbers; 0 for NaN. */
+/* Maps a float to bits whose unsigned order is that of the numbers; 0 for NaN. */
 static inline uint order_of(float score)
 {
     const uint bits = as_uint(score), magnitude = bits & 0x7fffffffu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the largest logits and the sums of weights of rows on the device. */
+/* Finds the largest logits of each row on the device, and the sums of exp(scale * (logit - largest)) that samplers need. */
 #include "model/choice.h"
 
 #include <stdlib.h>
@@ -22,12 +22,12 @@ void clfi_choice_clear(clf_choice *choice)
     free(choice->sums);
 }
 
-/* Results of a pass on the device. */
+/* A pass's results, on the device. */
 typedef struct results {
     clf_view values, tokens, sums;
 } results;
 
-/* The scales of the rows on the device. */
+/* Sends the rows' scales to the device. */
 static clf_status send_scales(clf_choice *choice, const clf_wanted_logits *rows, size_t count, clf_view *out)
 {
     int32_t *bits;
@@ -69,7 +69,7 @@ clf_status clfi_choice_launch(clf_choice *choice, const clf_view *logits, const 
     return launch(choice, logits, rows, count, &unread);
 }
 
-/* The view's elements, of four bytes each. */
+/* Reads `count` elements of a view, of four bytes each. */
 static clf_status read_view(clf_choice *choice, const clf_view *view, size_t count, void *out)
 {
     choice->read_bytes += count * sizeof(float);
@@ -80,7 +80,7 @@ clf_status clfi_choice_find(clf_choice *choice, const clf_view *logits, const cl
 {
     results found;
     CLF_TRY(launch(choice, logits, rows, count, &found));
-    const size_t all = count * choice->best; /* no more than there are logits */
+    const size_t all = count * choice->best; /* at most the number of logits, so this cannot wrap */
     if (all == 0)
         return CLF_OK;
     CLF_TRY(clfi_grow(&choice->values, &choice->value_capacity, all, sizeof *choice->values, "logits"));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Prepares the choice of next tokens: the device finds the largest logits of each row, checks the row for values that are not finite, and
- * sums its weights. So the host reads a few numbers of a row and not all its logits. */
+ * sums exp(scale * (logit - largest)). So the host reads a few numbers of a row and not all its logits. */
 #ifndef CLFI_MODEL_CHOICE_H
 #define CLFI_MODEL_CHOICE_H
 
 #include "model/packing.h"
 #include "model/sampler.h"
 
-/* Memory that is used from pass to pass. */
+/* Memory that is kept from pass to pass. */
 typedef struct clf_choice {
     clf_context *context; /* borrowed */
     clf_packer scales;    /* the rows' scales on the device, as f32 bits */

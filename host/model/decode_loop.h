@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of token-by-token decoding: passes over a decode batch, and between them a chooser of tokens (a sampler or a beam search). */
+/* Runs token-by-token decoding: passes over a decode batch, and between them a chooser of tokens (a sampler or a beam search). */
 #ifndef CLFI_MODEL_DECODE_LOOP_H
 #define CLFI_MODEL_DECODE_LOOP_H
 
 #include "model/decode_batch.h"
 
-/* A chooser of tokens: a sampler or a beam search. The chooser opens, forks and drops sequences. */
+/* Chooses the next tokens. The chooser opens, forks and drops sequences. */
 typedef struct clf_decode_chooser {
-    /* Returns the inputs of the next pass; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
+    /* Returns the inputs of the next pass, which may include new sequences. They stay valid until `take` returns. count 0: nothing is left
+     * to do. */
     clf_status (*give)(void *user, const clf_decode_input **out_inputs, size_t *out_count);
     /* Takes the pass's logits [count,V], a temporary on the device. */
     clf_status (*take)(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of probes. */
+/* The table of probes (probe.h): tests that a device computes correctly what it claims to support. Each fills the input x of a small kernel
+ * and checks its output y. */
 #include "runtime/probe_cases.h"
 
 #include <float.h>
@@ -116,7 +117,7 @@ static bool dots_are_right(const clf_probe_run *run, const clf_probe_word *x, co
 enum { EXP2_GROUPS = 6, EXP2_GROUP = 64 };
 _Static_assert(EXP2_GROUPS *EXP2_GROUP * 4 <= CLFI_PROBE_WORDS, "a float4 for each item");
 
-/* Only GPUs claim it, because their instruction replaces a polynomial. CPUs would compute a polynomial. */
+/* Only GPUs claim it, where one instruction replaces a polynomial. On CPUs native_exp2 is a polynomial, too. */
 static bool claims_native_exp2(const clf_device_caps *caps)
 {
     return !caps->is_cpu;
@@ -131,7 +132,7 @@ static clf_probe_run run_native_exp2(const clf_device_caps *caps, int group)
     return (clf_probe_run){spec, EXP2_GROUPS, EXP2_GROUP, EXP2_GROUPS * EXP2_GROUP * 4, EXP2_GROUPS * EXP2_GROUP * 4};
 }
 
-/* Three of four exponents are from -4 to 0, the others from -125 to 0. Special values replace every fifth of the first exponents. */
+/* Three of four exponents are from -4 to 0, the others from -125 to 0. Special values replace exponents 0, 5, 10 and so on. */
 static void fill_native_exp2(const clf_probe_run *run, clf_probe_word *x)
 {
     static const float own[] = {0, -0.0f, -INFINITY, NAN, -FLT_MAX, -1000, -1, -126};
@@ -154,7 +155,7 @@ static bool powers_are_right(const clf_probe_run *run, const clf_probe_word *x, 
     return true;
 }
 
-/* Multiply-adds in half precision. x: three float4 for each item; y: one. */
+/* Multiply-adds in half precision. x: three float4 for each item; y: one float4. */
 enum { HALF_GROUPS = 2, HALF_GROUP = 64, HALF_OPERANDS = 3 };
 _Static_assert(HALF_GROUPS *HALF_GROUP * 4 * HALF_OPERANDS <= CLFI_PROBE_WORDS, "three float4 for each item");
 

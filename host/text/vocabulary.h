@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* The highest id accepted is CLFI_VOCABULARY_MAX_ID. A file cannot ask for a huge array from id to text: it has at most 8 entries for each
- * token plus 65,536. For added tokens it may be longer by the size of their model's array. */
+/* The highest id accepted. The array from id to text has at most 8 entries for each token plus 65,536, so that one huge id in a file does
+ * not make a huge array. The array of added tokens may be longer by the size of their model's array. */
 enum { CLFI_VOCABULARY_MAX_ID = (1 << 24) - 1 };
 
 typedef struct clf_vocabulary_entry {
@@ -38,8 +38,8 @@ typedef struct clf_vocabulary {
 
 void clfi_vocabulary_free(clf_vocabulary *vocabulary);
 
-/* Gives `token` an id; a token that is there already gets the new id. Tokens are UTF-8 without U+0000 and may be empty. FORMAT: id outside
- * 0..CLFI_VOCABULARY_MAX_ID, or too many tokens. OUT_OF_MEMORY. */
+/* Adds a token with its id; a token that exists already gets the new id. Tokens are UTF-8 without U+0000 and may be empty. FORMAT: id
+ * outside 0..CLFI_VOCABULARY_MAX_ID, or too many tokens. OUT_OF_MEMORY. */
 clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, size_t size, int64_t id);
 
 /* Builds the array from id to token. known: for added tokens, the highest id of their model's vocabulary plus 1, else 0. FORMAT: two tokens
@@ -49,15 +49,16 @@ clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary, size_t known);
 /* Id of a token, -1 when absent. */
 int32_t clfi_vocabulary_find(const clf_vocabulary *vocabulary, const char *token, size_t size);
 
-/* Text of an id, NULL for holes and outside; needs the index. Borrowed. */
+/* Text of an id; NULL: no token has it. Call clfi_vocabulary_index before. Borrowed. */
 const char *clfi_vocabulary_token(const clf_vocabulary *vocabulary, int32_t id);
 
-/* Adds the tokens of a vocab.txt, one per line, with ids in their order from 0. White space at the end of a line is dropped; the last of
- * equal lines counts. FORMAT: a line is not UTF-8 or holds U+0000 (the message names the line), or there are too many. `name` is the file's
- * name for messages. */
+/* Adds the tokens of a vocab.txt, one per line; ids are line numbers from 0. White space at the end of a line is dropped. If lines are
+ * equal, the token gets the last one's id. FORMAT: a line is not UTF-8 or holds U+0000 (the message names the line), or there are too many.
+ * `name` is the file's name for messages. */
 clf_status clfi_vocabulary_parse_lines(clf_vocabulary *vocabulary, const char *text, size_t size, const char *name);
 
-/* Adds the tokens of {"token": id, ...} and indexes them. `where` comes first in messages. FORMAT: an id is no integer, and as above. */
+/* Adds the tokens of {"token": id, ...} and indexes them. Messages begin with `where`. FORMAT: an id is no integer, or as
+ * clfi_vocabulary_add and clfi_vocabulary_index. */
 clf_status clfi_vocabulary_read_json(clf_vocabulary *vocabulary, const json_t *json, const char *where);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the small encoder-decoder and its batches. */
+/* Makes the small encoder-decoder of the tests, its batches, and the comparison of their results with the reference. */
 #include "support/small_transformer.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ void list_labml(clf_context *context, const clf_transformer_config *config, cons
             list_add(context, list, weights->items[i].name, weights->items[i].rank, weights->items[i].dim, weights->items[i].value);
 }
 
-/* Copies [N,L,columns] to the order of a layout, or back. */
+/* Copies values [N,length,columns] into the layout `order`; back: from that layout into [N,length,columns]. */
 static void exchange(clf_layout order, bool back, int64_t length, int64_t columns, const float *from, float *to)
 {
     for (int64_t n = 0; n < N; n++) {
@@ -52,7 +52,7 @@ clf_tensor *sequence(clf_context *context, clf_layout order, clf_dtype dtype, in
     const int64_t dim[3] = {first ? N : length, first ? length : N, columns};
     float *moved = malloc((size_t)(N * length * columns) * sizeof *moved);
     assert_non_null(moved);
-    exchange(order, false, length, columns, values, moved); /* both types have four bytes */
+    exchange(order, false, length, columns, values, moved); /* elements of both dtypes (f32, i32) have four bytes */
     CHECK_OK(clf_tensor_create_from(context, dtype, dtype == CLF_I32 ? 2 : 3, dim, moved, &tensor));
     free(moved);
     return tensor;
