@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files mapped into memory for reading, shared by reference. A file that is cut or written to meanwhile is an error, never a crash. */
+/* Files mapped into memory for reading, shared by reference. A file that is truncated or written to meanwhile is an error, never a
+ * crash. */
 #ifndef CLFI_BASE_FILE_MAP_H
 #define CLFI_BASE_FILE_MAP_H
 

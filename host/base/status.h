@@ -14,7 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Records the reason for the calling thread and returns `status`. Bytes that are not printable UTF-8 text become '?', so that a hostile
- * file name or key cannot drive a terminal. Texts longer than 1,023 bytes are cut. */
+ * file name or key cannot drive a terminal. Texts longer than 1,023 bytes are truncated. */
 clf_status clfi_fail(clf_status status, const char *format, ...) CLFI_PRINTF(2, 3);
 
 /* keep copies the recorded reason; restore puts it back after work whose own failures were reported elsewhere. */

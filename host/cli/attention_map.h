@@ -29,8 +29,8 @@ typedef struct cli_attention_picture {
 } cli_attention_picture;
 
 /* Computes the weights of an encoder's layer for the tokens of a text. A text of more than max_tokens tokens (0: the model's maximum) is
- * cut, with a notice on standard error. INVALID_ARGUMENT: the text has no tokens, or the model no such layer. UNSUPPORTED: a model without
- * encoder. */
+ * truncated, with a notice on standard error. INVALID_ARGUMENT: the text has no tokens, or the model no such layer. UNSUPPORTED: a model
+ * without encoder. */
 clf_status cli_attention_of_text(clf_session *session, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out);
 
 /* Computes the weights of an encoder-decoder's layer for a word and its best phonemes, found by a search of `beam` hypotheses. The row

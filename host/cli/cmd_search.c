@@ -34,7 +34,7 @@ typedef struct search_options {
     const char *texts, *file, *reranker, *corpus_prompt;
     cli_index_place index;
     size_t top;
-    int as_json, full; /* full: lines are not cut to the terminal */
+    int as_json, full; /* full: lines may be longer than the terminal is wide */
     int no_keep;
 } search_options;
 

@@ -212,7 +212,7 @@ static double guess_width(const cli_pen *pen, const char *bytes, size_t size)
     return pen->size * 0.5 * utf8proc_charwidth((utf8proc_int32_t)code);
 }
 
-/* Space for a copy of a run that ends in NUL, as cairo wants it. A longer run is cut. */
+/* Space for a copy of a run that ends in NUL, as cairo wants it. A longer run is truncated. */
 typedef struct run_text {
     char bytes[MOST_CHARACTERS * 8 + 1];
 } run_text;

@@ -10,7 +10,7 @@
 int cli_terminal_columns(int fd);
 
 /* Prints a line without a newline. Control and direction characters become spaces, ill-formed UTF-8 becomes U+FFFD. columns > 0: a longer
- * text is cut and ends in an ellipsis. Returns the columns that the text takes. */
+ * text is truncated and ends in an ellipsis. Returns the columns that the text takes. */
 int cli_print_line(FILE *stream, const char *text, size_t size, int columns);
 
 /* Prints text in lines of the terminal's width, or 80 columns if the stream is no terminal. The first line begins with `first` spaces, the

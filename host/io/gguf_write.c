@@ -168,7 +168,7 @@ clf_status clfi_gguf_write(const clf_gguf_source *source, const clf_gguf_file_ty
         clfi_gguf_mix_see(&w.mix, source->tensor(source->user, i));
     CLF_GOTO(put_header(&w));
     CLF_GOTO(put_tensors(&w, &done));
-    CLF_GOTO(source->check(source->user)); /* before commit, because writes from the mapping of a file that was cut fail, too */
+    CLF_GOTO(source->check(source->user)); /* before commit, because writes from the mapping of a file that was truncated fail, too */
     CLF_GOTO(clfi_atomic_commit(&w.output));
     *out = done;
 done:

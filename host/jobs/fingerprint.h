@@ -9,7 +9,7 @@
 #include "io/npy.h"
 
 /* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared (it binds), and whether it
- * belongs to the device. Fields that only change rounding (another device) or cut texts (max_tokens) are recorded but do not bind. */
+ * belongs to the device. Fields that only change rounding (another device) or truncate texts (max_tokens) are recorded but do not bind. */
 #define CLI_FINGERPRINT_FIELDS(X)                    \
     X(MODEL, "model", false, true, false)            \
     X(TOKENIZER, "tokenizer", false, true, false)    \

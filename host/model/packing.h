@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs token ids into batches on the device: checks them and sends them in one transfer. Also sorts texts by length and cuts the order
+/* Packs token ids into batches on the device: checks them and sends them in one transfer. Also sorts texts by length and splits the order
  * into batches. */
 #ifndef CLFI_MODEL_PACKING_H
 #define CLFI_MODEL_PACKING_H

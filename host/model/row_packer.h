@@ -52,7 +52,7 @@ clf_status clfi_classify_packer(clf_session *session, const clf_classify_params 
 
 void clfi_row_packer_destroy(clf_row_packer *packer); /* waiting items get no row. NULL is a no-op */
 
-/* The item waits for its row; it is not needed afterwards. May be called from the sink. Texts longer than max_tokens are cut.
+/* The item waits for its row; it is not needed afterwards. May be called from the sink. Texts longer than max_tokens are truncated.
  * INVALID_ARGUMENT: a text whose data is NULL; ids outside the vocabulary or its types, or more than max_tokens of them. UNSUPPORTED: a
  * text that the tokenizer does not take. */
 clf_status clfi_row_packer_add(clf_row_packer *packer, const clf_row_item *item);

@@ -72,7 +72,7 @@ static clf_status check_arguments(const json_t *settings, const char *name)
     return CLF_OK;
 }
 
-/* Refuses false, which would give other tokens or refuse long texts. true, and names of ways to cut, mean the same as no key. */
+/* Refuses false, which would give other tokens or refuse long texts. true, and names of ways to truncate, mean the same as no key. */
 static clf_status check_not_false(const json_t *object, const char *where, const char *key)
 {
     if (json_is_false(json_object_get(object, key)))

@@ -11,10 +11,10 @@ enum { SRV_MOST_INPUTS = 8192 }; /* texts of one request */
 typedef struct srv_row_ask {
     srv_row_kind kind;
     const char *field;      /* name of the request's field with the texts, for messages */
-    bool truncates;         /* texts with more than the model's max_tokens are cut; false: they are refused */
-    bool cuts_left;         /* they are cut at their beginning; false: at their end */
+    bool truncates;         /* texts with more than the model's max_tokens are truncated; false: they are refused */
+    bool cuts_left;         /* truncation drops their first tokens; false: their last */
     bool takes_ids;         /* a list of token ids may replace a text */
-    size_t document_tokens; /* of RERANK: longer documents are cut to this many tokens; 0: no such limit */
+    size_t document_tokens; /* RERANK: longer documents are truncated to this many tokens; 0: no such limit */
 } srv_row_ask;
 
 /* Makes call->job, for `count` rows of ask->kind on the model; the job takes over the call's body. */

@@ -14,7 +14,7 @@
 #include "serve/numbers.h"
 #include "serve/reranked.h"
 
-/* Reads whether long texts are cut, and at which end. */
+/* Reads whether long texts are truncated, and at which end. */
 static bool read_truncation(const json_t *fields, srv_row_ask *ask, srv_error *error)
 {
     const char *side;
@@ -28,7 +28,7 @@ static bool read_truncation(const json_t *fields, srv_row_ask *ask, srv_error *e
     return true;
 }
 
-/* Reads the fields that TEI's routes have in common: the model, and how long texts are cut. */
+/* Reads the fields that TEI's routes have in common: the model, and the truncation of long texts. */
 static bool read_common(srv_call *call, srv_row_ask *ask, const srv_model **out)
 {
     const char *id;

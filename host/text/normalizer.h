@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Normalizers: change a text before it is cut into words. Each kind is a row of normalizer.c. */
+/* Normalizers: change a text before it is split into words. Each kind is a row of normalizer.c. */
 #ifndef CLFI_TEXT_NORMALIZER_H
 #define CLFI_TEXT_NORMALIZER_H
 

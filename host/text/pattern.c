@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a pattern in a text and cuts the text there. */
+/* Finds a pattern in a text and splits the text there. */
 #include "text/pattern.h"
 
 #include <stdlib.h>

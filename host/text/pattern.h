@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A string or regular expression that a tokenizer's part searches, and the ways to cut a text at its matches. */
+/* A string or regular expression that a tokenizer's part searches, and the ways to split a text at its matches. */
 #ifndef CLFI_TEXT_PATTERN_H
 #define CLFI_TEXT_PATTERN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of a text: what pre-tokenizers cut it into, with the added tokens that were found in it. */
+/* Pieces of a text: what pre-tokenizers split it into, with the added tokens that were found in it. */
 #ifndef CLFI_TEXT_PIECE_H
 #define CLFI_TEXT_PIECE_H
 

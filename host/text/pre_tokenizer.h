@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pre-tokenizers: cut a normalised text into the words that the model sees. Each kind is a row of pre_tokenizer.c. */
+/* Pre-tokenizers: split a normalised text into the words that the model sees. Each kind is a row of pre_tokenizer.c. */
 #ifndef CLFI_TEXT_PRE_TOKENIZER_H
 #define CLFI_TEXT_PRE_TOKENIZER_H
 
@@ -10,8 +10,8 @@
 /* Effect of a pre-tokenizer, anywhere in a text, on an ASCII letter or digit, a space and another letter or digit in a row: */
 typedef enum clf_word_cut {
     CLF_WORDS_UNKNOWN, /* it may join the two words, or look back over the space */
-    CLF_WORDS_LEFT,    /* it does not cut there */
-    CLF_WORDS_CUT      /* it cuts before the space */
+    CLF_WORDS_LEFT,    /* it does not split there */
+    CLF_WORDS_CUT      /* it splits before the space */
 } clf_word_cut;
 
 typedef struct clf_pre_tokenizer_kind {
@@ -40,11 +40,11 @@ extern const clf_pre_tokenizer_kind clfi_pre_tokenizer_bert, clfi_pre_tokenizer_
     clfi_pre_tokenizer_digits, clfi_pre_tokenizer_punctuation, clfi_pre_tokenizer_split, clfi_pre_tokenizer_byte_level,
     clfi_pre_tokenizer_metaspace;
 
-/* Runs the chain on work->text[0] cut into work->pieces[0]; both then hold the result. Pieces that become empty are dropped. */
+/* Runs the chain on work->text[0], split into work->pieces[0]; both then hold the result. Pieces that become empty are dropped. */
 clf_status clfi_pre_tokenize(const clf_chain *chain, clf_text_workspace *work);
 
-/* are_local: every part is, and there is one (without parts, a text is a single word). cut_words: the chain cuts before each space between
- * two ASCII letters or digits. need_spans: some part does. */
+/* are_local: every part is, and there is one (without parts, a text is a single word). cut_words: the chain splits before each space
+ * between two ASCII letters or digits. need_spans: some part does. */
 bool clfi_pre_tokenizers_are_local(const clf_chain *chain);
 bool clfi_pre_tokenizers_cut_words(const clf_chain *chain);
 bool clfi_pre_tokenizers_need_spans(const clf_chain *chain);

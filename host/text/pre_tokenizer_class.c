@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pre-tokenizers that cut by the class of each character: Whitespace, WhitespaceSplit, Digits, Punctuation. */
+/* Pre-tokenizers that split by the class of each character: Whitespace, WhitespaceSplit, Digits, Punctuation. */
 #include <stdlib.h>
 
 #include "base/utf8.h"

@@ -149,8 +149,8 @@ static clf_status compile(const clf_str *pattern, const char *original, const ch
     return CLF_OK;
 }
 
-/* The usual pattern that cuts digits in threes from the right looks at all digits behind each three. This one does so only for the first
- * three of a run, which begins where the run begins; the others begin where the match before them ended. */
+/* The usual pattern that splits digits into threes from the right looks at all digits behind each three. This one does so only for the
+ * first three of a run, which begins where the run begins; the others begin where the match before them ended. */
 static const char *in_linear_time(const char *pattern)
 {
     if (strcmp(pattern, "\\d{1,3}(?=(?:\\d{3})*\\b)") == 0)

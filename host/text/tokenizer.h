@@ -52,8 +52,8 @@ clf_status clfi_tokenizer_lowers(const char *directory, bool *out);
 typedef clf_status (*clf_token_sink)(void *user, int32_t id);
 
 /* Hands the tokens of a text to `sink` one by one: those of clf_tokenizer_encode, special ones around the text included. It keeps no list
- * of all of them: if the tokenizer cuts between words, its memory does not grow with the text. memory: only its working memory is used.
- * options->max_tokens and offsets are ignored. Statuses as clf_tokenizer_encode, and those of the sink. */
+ * of all of them: if the tokenizer splits texts between words, its memory does not grow with the text. memory: only its working memory is
+ * used. options->max_tokens and offsets are ignored. Statuses as clf_tokenizer_encode, and those of the sink. */
 clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
                                  clf_encoding *memory, clf_token_sink sink, void *user);
 

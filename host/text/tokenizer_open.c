@@ -33,7 +33,7 @@ static clf_status read_side(const json_t *config, const char *name, clf_tokenize
     return CLF_OK;
 }
 
-/* Refuses keys that change how texts are cut and are not supported: Mistral's other expression, and SentencePiece's sampling. */
+/* Refuses keys that change how texts are split and are not supported: Mistral's other expression, and SentencePiece's sampling. */
 static clf_status refuse_others(const json_t *config, const char *name)
 {
     static const char *const keys[] = {"fix_mistral_regex", "sp_model_kwargs"};

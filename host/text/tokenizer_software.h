@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which version of transformers made a tokenizer's files, and by which class it cuts texts.
+/* Finds out which version of transformers made a tokenizer's files, and by which class it splits texts.
  *
  * transformers 4 uses tokenizer.json as it is, except for a few keys of tokenizer_config.json (tokenizer_class.h). transformers 5 takes
  * only the vocabulary, the merges and the added tokens from it if the class has a pipeline of its own (tokenizer_pipeline.h). The same

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of named pre-tokenizers, from https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (llm_tokenizer_bpe, and the
- * names in llama_vocab::impl::load). Several names may share one cut. */
+ * names in llama_vocab::impl::load). Several names may split texts in the same way. */
 #include "text/vocabulary_cuts.h"
 
 #include <string.h>
@@ -77,8 +77,8 @@ static const char cut_deepseek_llm[] = PRE(SPLIT("[\\r\\n]") "," SPLIT("\\\\s?["
 static const char cut_stops[] = PRE(SPLIT(" ?[^(\\\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+") "," BYTES("false"));
 static const char cut_stops_digits[] =
     PRE(SPLIT(" ?[^(\\\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+") "," SPLIT("\\\\p{N}") "," BYTES("false"));
-/* The lookbehind before \s*[\r\n]+ saves time: a long run of white space, which is cut in parts, is searched for line ends only once, at
- * its start. */
+/* The lookbehind before \s*[\r\n]+ saves time: a long run of white space, which is split into parts, is searched for line ends only once,
+ * at its start. */
 static const char cut_jais2[] =
     PRE(SPLIT("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| "
               "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|(?<![^\\\\S\\\\r\\\\n])\\\\s*[\\\\r\\\\n]+|"
@@ -99,7 +99,7 @@ static const char cut_chameleon[] = PRE(SPLIT("<sentinel:[0-9]+>") "," SPLIT("(I
     "([\\\\t\\\\n]|    |  )") "," SPLIT("\\\\p{N}") "," SPLIT("[\\\\p{P}!-/:-@\\\\[-`{-~]") "," SPLIT(GPT2_WORDS) "," BYTES("false"));
 static const char cut_minicpm[] = PRE(SPLIT("\\\\p{N}{1,3}") "," SPLIT(WORDS("\\\\p{N}+")) "," BYTES("false"));
 
-/* The first of several names for a cut is the one written to files. */
+/* The first of several names for a way to split texts is the one written to files. */
 static const clf_vocabulary_cut rows[] = {
     {CLFI_VOCABULARY_CUT_DEFAULT, cut_default, false, false},
     {"gpt-2", cut_gpt2, false, false},
@@ -207,7 +207,7 @@ clf_status clfi_vocabulary_cut_names(clf_str *out)
     return CLF_OK;
 }
 
-/* The parts of a pre-tokenizer as a new list for comparison: without trim_offsets, which does not decide where text is cut, and with the
+/* The parts of a pre-tokenizer as a new list for comparison: without trim_offsets, which does not decide where text is split, and with the
  * default of use_regex. NULL: not enough memory, or no pre-tokenizer. */
 static json_t *plain_parts(const json_t *pre_tokenizer)
 {

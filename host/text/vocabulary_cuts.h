@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The named pre-tokenizers of GGUF files with a "gpt2" vocabulary: how each cuts a text, and what else its name implies. */
+/* The named pre-tokenizers of GGUF files with a "gpt2" vocabulary: how each splits a text, and what else its name implies. */
 #ifndef CLFI_TEXT_VOCABULARY_CUTS_H
 #define CLFI_TEXT_VOCABULARY_CUTS_H
 
@@ -15,7 +15,7 @@ typedef struct clf_vocabulary_cut {
     bool add_bos;       /* where the file does not say */
 } clf_vocabulary_cut;
 
-/* The cut of files that name no pre-tokenizer. */
+/* The pre-tokenizer of files that name none. */
 #define CLFI_VOCABULARY_CUT_DEFAULT "default"
 
 /* The row of a name; NULL: none. Static storage. */
@@ -24,7 +24,7 @@ const clf_vocabulary_cut *clfi_vocabulary_cut_find(const char *name);
 /* The row at `index`; NULL behind the last. */
 const clf_vocabulary_cut *clfi_vocabulary_cut_at(size_t index);
 
-/* The first row that cuts as tokenizer.json's "pre_tokenizer" does and has this ignore_merges: its name. NULL: none, or not enough
+/* The first row that splits as tokenizer.json's "pre_tokenizer" does and has this ignore_merges: its name. NULL: none, or not enough
  * memory. */
 const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_merges);
 

@@ -65,7 +65,7 @@ static bool are_spaces(const json_t *normalizer, bool *out)
            is_text(last, "content", space) && (!first || (is_type(first, "Prepend") && is_text(first, "prepend", space)));
 }
 
-/* Whether a Metaspace pre-tokenizer that does not cut replaces the spaces. *out: it also puts one before the text. */
+/* Whether a Metaspace pre-tokenizer that does not split replaces the spaces. *out: it also puts one before the text. */
 static bool is_metaspace(const json_t *part, bool *out)
 {
     const json_t *prefix = json_object_get(part, "add_prefix_space");

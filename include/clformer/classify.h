@@ -31,7 +31,8 @@ typedef struct clf_text_pair {
 
 typedef struct clf_classify_params {
     size_t size;           /* sizeof(clf_classify_params) */
-    size_t max_tokens;     /* longer texts are cut to so many tokens, special ones included (of a pair the longer text); 0 = as the model */
+    size_t max_tokens;     /* longer texts are truncated to so many tokens with the special ones (of a pair the longer text); 0 = as the
+                              model */
     size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;

@@ -102,8 +102,8 @@ CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, cons
 CLF_API CLF_NODISCARD clf_status clf_session_logits(clf_session *session, const clf_text *texts, size_t count,
                                                     const clf_generate_params *params, float *out);
 
-/* Perplexity of a text: exp of the mean of -log p(token | those before it in its window). The text's tokens are cut into windows of
- * `window` tokens, one after another; the first token of a window is only read. Sums in double. If the tokenizer cuts between words
+/* Perplexity of a text: exp of the mean of -log p(token | those before it in its window). The text's tokens are divided into windows of
+ * `window` tokens, one after another; the first token of a window is only read. Sums in double. If the tokenizer splits texts between words
  * (byte-level BPE), memory beside the text is that of one window, else that of all tokens. *out_tokens: how many were predicted; may be
  * NULL. params as clf_session_logits. Statuses as clf_session_logits; UNSUPPORTED also: an encoder-decoder. INVALID_ARGUMENT also: a window
  * below 2 or above the model's positions, a text of fewer than two tokens. */

@@ -151,7 +151,7 @@ typedef struct clf_embed_params {
     size_t size;           /* sizeof(clf_embed_params) */
     int pooling;           /* a clf_pooling, or CLF_AS_MODEL */
     int normalize;         /* 0, 1, or CLF_AS_MODEL */
-    size_t max_tokens;     /* longer texts are cut to so many tokens, special ones included; 0 = as the model */
+    size_t max_tokens;     /* longer texts are truncated to so many tokens, special ones included; 0 = as the model */
     size_t batch_tokens;   /* tokens in one forward pass; 0 = suited to the device */
     clf_progress progress; /* texts; NULL = none */
     void *progress_user;

@@ -35,7 +35,7 @@ CLF_API CLF_NODISCARD clf_status clf_pronounce_params_default(clf_pronounce_para
 typedef struct clf_pronunciation {
     const char *phonemes; /* "HH AX0 L OW1"; "" when the model ends at once */
     float score;          /* sum of the log-probabilities of the phonemes and of the end */
-    int is_complete;      /* 0: cut at the model's longest target */
+    int is_complete;      /* 0: it ended at the model's longest target */
 } clf_pronunciation;
 
 typedef struct clf_pronunciations clf_pronunciations;

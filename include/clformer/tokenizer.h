@@ -51,8 +51,8 @@ typedef enum clf_token_type {
 typedef struct clf_vocabulary_spec {
     size_t size;            /* sizeof(clf_vocabulary_spec) */
     const char *model;      /* "gpt2": byte-level BPE; "llama": SentencePiece BPE, which merges by score and falls back to bytes */
-    const char *pre;        /* gpt2: how text is cut before, by llama.cpp's names: "default", "gpt-2", "llama-bpe", "qwen2", "smollm" and
-                             * others, which the message of an unknown name lists; NULL = default */
+    const char *pre;        /* gpt2: how text is split into words, by llama.cpp's names: "default", "gpt-2", "llama-bpe", "qwen2", "smollm"
+                               and others, which the message of an unknown name lists; NULL = default */
     const clf_text *tokens; /* [token_count]: UTF-8; of gpt2 in byte-level characters */
     size_t token_count;
     const float *scores;    /* [token_count]; llama */
@@ -84,7 +84,7 @@ typedef struct clf_encode_params {
     int add_special_tokens;  /* nonzero (the default): the post-processor's special tokens are put around the text */
     int ignore_special;      /* nonzero: special tokens written in the text are text like any other; 0: they are those tokens, but
                               * where tokenizer_config.json's split_special_tokens is true */
-    size_t max_tokens;       /* cut the text so that no more come out, special ones included; 0 = no limit */
+    size_t max_tokens;       /* truncate the text to so many tokens, special ones included; 0 = no limit */
     clf_offset_unit offsets; /* with any other value than CLF_OFFSETS_NONE encoding takes longer */
 } clf_encode_params;
 
@@ -106,7 +106,7 @@ typedef struct clf_encoding {
     uint8_t *special_mask; /* [length]: 1 for tokens that the post-processor added */
     clf_offsets *offsets;  /* [length]: in its own text of a pair; 0, 0 for added tokens, and without offsets asked for */
     size_t length;
-    int truncated; /* max_tokens cut something off */
+    int truncated; /* nonzero: max_tokens truncated the text */
     size_t capacity;
     struct clf_encode_workspace *workspace;
 } clf_encoding;

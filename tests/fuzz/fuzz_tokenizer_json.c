@@ -11,7 +11,7 @@ enum { TEXT_MAX = 512 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every id has a text, the number of tokens obeys the limit, and what was cut is the beginning of the whole. */
+/* Every id has a text, the number of tokens obeys the limit, and a truncated text gives the beginning of the whole. */
 static void check_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size)
 {
     clf_encoding whole = CLF_ENCODING_INIT, cut = CLF_ENCODING_INIT;

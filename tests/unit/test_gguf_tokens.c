@@ -168,7 +168,7 @@ static void names(void **state)
     free_difficult_texts(texts);
 }
 
-/* Names that llama.cpp knows and whose cut is not supported: refused, never cut as another. */
+/* Names that llama.cpp knows and whose way to split is not supported: refused, never split as another. */
 static void refused_names(void **state)
 {
     static const char *const refused[] = {
@@ -188,7 +188,7 @@ static void refused_names(void **state)
     }
 }
 
-/* The count of pieces of a text by a name's cut. */
+/* The number of pieces that the named pre-tokenizer makes of a text. */
 static size_t count_pieces(const char *name, const clf_str *text)
 {
     clf_chain chain = chain_of_name(clfi_vocabulary_cut_find(name)->parts);
@@ -200,7 +200,7 @@ static size_t count_pieces(const char *name, const clf_str *text)
     return count;
 }
 
-/* Long runs of one sort of character. The work on a text is bounded (text/regex.c): a cut whose work grows with its square fails. */
+/* Long runs of one sort of character. The work on a text is bounded (text/regex.c): a pattern whose work grows with its square fails. */
 static void long_runs(void **state)
 {
     enum { RUN = 1 << 19 };
@@ -210,7 +210,7 @@ static void long_runs(void **state)
         clf_str text = CLF_STR_INIT;
         for (size_t i = 0; i < RUN; i++)
             CHECK_OK(clfi_str_append_text(&text, units[u]));
-        const char *done = NULL; /* names of one cut mostly stand together */
+        const char *done = NULL; /* names with the same parts mostly follow one another */
         for (size_t i = 0; clfi_vocabulary_cut_at(i); i++) {
             const clf_vocabulary_cut *row = clfi_vocabulary_cut_at(i);
             CHECK(row->parts == done || count_pieces(row->name, &text) >= 1, "%s: nothing", row->name);

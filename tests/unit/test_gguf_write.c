@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is cut while it is converted: an error that names it, and no file of zeros under the new name. */
+/* A file that is truncated while it is converted: an error that names it, and no file of zeros under the new name. */
 #include "io/gguf_convert.h"
 
 #include <stdlib.h>

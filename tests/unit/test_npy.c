@@ -307,7 +307,7 @@ static void numpy_layouts(void **state)
     CHECK_FAILS(clfi_npy_open(golden, &npy), CLF_IO, golden);
 }
 
-/* A file that is cut while it is open is an error of reading, and no array of zeros. */
+/* A file that is truncated while it is open is an error of reading, and no array of zeros. */
 static void cut_while_open(void **state)
 {
     (void)state;

@@ -90,7 +90,7 @@ static vocabulary *read_vocabulary(const char *family, const char *pre, bool has
     read_tokens(v);
     read_merges(v);
     v->spec.model = pre ? "gpt2" : "llama";
-    v->spec.pre = pre && strcmp(pre, "default") == 0 ? NULL : pre; /* a file without the key is cut so */
+    v->spec.pre = pre && strcmp(pre, "default") == 0 ? NULL : pre; /* texts of a file without the key are split so */
     v->spec.tokens = v->tokens;
     v->spec.types = v->types;
     v->spec.scores = v->scores;
