@@ -5,7 +5,7 @@
  * keys, whatever a query's first key. So queries whose windows begin one after another share blocks, and a column's result does not depend
  * on the columns beside it.
  *
- * IS_SPLIT: a query's keys are divided into parts, one for each work-item, so that few queries keep all units of the device busy. Each part
+ * IS_SPLIT: a query's keys are divided into parts, one for each work-item, so that few queries keep all compute units busy. Each part
  * writes mixed values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
 #include "cached_attention.cl"
 #include "unroll.cl"

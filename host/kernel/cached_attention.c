@@ -128,7 +128,7 @@ static int64_t most_columns(const clf_context *context)
     return context->device.caps.slow_compiler ? 1 : MOST_COLUMNS;
 }
 
-/* Queries of a work-item: several if every unit of the device still gets enough items, as in a prompt. */
+/* Queries of a work-item: several if every compute unit still gets enough items, as in a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
     return args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;

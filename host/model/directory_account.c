@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the files and keys of a model's directory by the rows of the account. */
+/* Sorts the files and keys of a model's directory by the table of known files and keys. */
 #include "model/directory_account.h"
 
 #include <fnmatch.h>

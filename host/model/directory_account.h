@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a model's files and their keys: which keys are followed, which are refused, and which are known to change no result. It is
- * one table (directory_rows.c), from which refusals, notes and `info` are made, so that a new key is a new row. */
+/* Says for each file and key of a model's directory whether clformer follows it, refuses it, or knows that it changes no result: the
+ * directory's account. Refusals, notes and `info` all come from one table (directory_rows.c), so that a new key is a new row. */
 #ifndef CLFI_MODEL_DIRECTORY_ACCOUNT_H
 #define CLFI_MODEL_DIRECTORY_ACCOUNT_H
 

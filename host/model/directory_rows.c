@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the account: what transformers 5, sentence-transformers 6 and tokenizers read from a model's directory. */
+/* The rows of the table of known files and keys (directory_account.h): what transformers 5, sentence-transformers 6 and tokenizers read
+ * from a model's directory. */
 #include "base/alloc.h"
 #include "io/adapter_directory.h"
 #include "io/checkpoint.h"

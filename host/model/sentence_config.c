@@ -183,7 +183,7 @@ static clf_status check_place(size_t index, clf_module_kind kind, const char *ty
     return CLF_OK;
 }
 
-/* Refuses a name that is there twice: sentence-transformers would keep only the last module of that name. */
+/* Refuses a name that occurs twice: sentence-transformers would keep only the last module of that name. */
 static clf_status check_name(const json_t *modules, size_t index)
 {
     const json_t *name = json_object_get(json_array_get(modules, index), "name");

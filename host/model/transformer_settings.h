@@ -14,11 +14,11 @@
 clf_status clfi_length_read(const json_t *json, const char *where, const char *key, int64_t *out);
 
 /* Checks `settings` as clfi_transformer_settings_read gives them; `name`: their file's. UNSUPPORTED, by file and key: a task or an output
- * that is neither an encoder's nor a classifier's, or a refused row of the account. FORMAT. */
+ * that is neither an encoder's nor a classifier's, or a key that directory_account.h refuses. FORMAT. */
 clf_status clfi_transformer_settings_check(const json_t *settings, const char *name);
 
 /* Length to which longer texts are truncated: processing_kwargs.text.max_length, else processor_kwargs.model_max_length, else
- * max_seq_length, as sentence-transformers has it. *out stays where none is there. FORMAT. */
+ * max_seq_length, as sentence-transformers has it. *out does not change if no key has a length. FORMAT. */
 clf_status clfi_transformer_settings_length(const json_t *settings, const char *name, int64_t *out);
 
 /* Refuses keys of config_kwargs that sentence-transformers follows but nothing reads here. config: config.json with config_kwargs merged

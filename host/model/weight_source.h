@@ -27,7 +27,7 @@ typedef struct clf_tensor_list {
 } clf_tensor_list;
 clf_weight_source clfi_weights_of_tensors(clf_tensor_list *list);
 
-/* INVALID_ARGUMENT: a name or a tensor is NULL, or a name is there twice. */
+/* INVALID_ARGUMENT: a name or a tensor is NULL, or a name occurs twice. */
 clf_status clfi_tensor_list_check(const clf_tensor_list *list);
 
 /* Weights drawn from a seed (clf_xavier_uniform). */

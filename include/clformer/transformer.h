@@ -79,7 +79,7 @@ typedef struct clf_transformer clf_transformer;
 /* Builds the network from tensors by name, which are copied: they may be changed and destroyed afterwards. Names that are not needed are
  * ignored. *out: the caller destroys it; it keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a
  * size that makes no sense or a weight of another shape. "E_VALUE: ..." for an unknown activation or kind of positions, a scale or norm_eps
- * that is negative or not finite, two biases of one generator, a name that is there twice. "E_VALUE: ..." also for settings that contradict
+ * that is negative or not finite, two biases of one generator, a name that occurs twice. "E_VALUE: ..." also for settings that contradict
  * each other: a norm of embeddings without any, a tied generator without a generator or without an embedding of targets. Without a prefix:
  * a name or a tensor that is NULL. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,

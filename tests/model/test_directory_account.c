@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of the account does what it says in a tiny model's directory. A followed key changes the embeddings or is refused. A harmless
- * one leaves their bits as they are. A refused one is refused by its name. */
+/* Tests each row of the table of known files and keys on a tiny model's directory. A followed key changes the embeddings or is refused. A
+ * harmless one leaves their bits as they are. A refused one is refused by its name. */
 #include "model/directory_account.h"
 
 #include <jansson.h>
