@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests that the table of known files and keys (model/directory_account.h) lists what is read: a key of config.json is listed as followed
+/* Tests that the table of known files and keys (model/directory_account.h) lists what is read. A key of config.json is listed as followed
  * for a family exactly if its reader refuses a value of the wrong type by the key's name. The same holds for the other files that have
  * readers of their own. */
 #include <jansson.h>
