@@ -11,7 +11,7 @@
 /* The file with sentence-transformers' list of modules. */
 #define CLFI_SENTENCE_MODULES "modules.json"
 
-/* The settings file, under whichever of its names, in the table of known files and keys (model/directory_account.h). */
+/* Name of the settings file in the table of known files and keys (model/directory_account.h), which stands for each of the file's names. */
 #define CLFI_TRANSFORMER_SETTINGS "sentence_*_config.json"
 
 enum { CLFI_MODULE_PATH_BYTES = 128 };
