@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the text of pictures: chooses a font for each character, measures, and writes text elements for an SVG. */
+/* Draws texts of heat maps with cairo, measures them, and chooses a font for each character. For an SVG it writes text elements instead. */
 #include "cli/heatmap_text.h"
 
 #include <cairo-ft.h>
@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-enum { MOST_CHARACTERS = 400, NO_FACE = -1 }; /* more characters do not fit into any picture */
+enum { MOST_CHARACTERS = 400, NO_FACE = -1 }; /* longer texts are truncated: they fit into no picture */
 
 cli_pen cli_pen_open(cairo_t *cr, clfi_markup *svg)
 {
@@ -39,8 +39,8 @@ void cli_pen_set_size(cli_pen *pen, double size)
     use_face(pen, 0);
 }
 
-/* Whether the face has this character. Glyph 0 stands for all that a face lacks. On a machine without fonts cairo draws strokes of its own,
- * for ASCII only. */
+/* Whether the face has a glyph for this character. cairo returns glyph 0 for a character that the face lacks. On a machine without fonts
+ * cairo draws simple strokes, for ASCII only. */
 static bool has_glyph(cli_pen *pen, int face, uint32_t code, const char *bytes, size_t size)
 {
     cairo_glyph_t *glyphs = NULL;
@@ -54,7 +54,8 @@ static bool has_glyph(cli_pen *pen, int face, uint32_t code, const char *bytes, 
     return found;
 }
 
-/* The font that fontconfig names for this character. It may lack the character all the same. NULL: none. */
+/* Returns the font that fontconfig finds for this character, or NULL. fontconfig returns the nearest match, which may still lack the
+ * character. */
 static cairo_font_face_t *ask_fontconfig(uint32_t code)
 {
     cairo_font_face_t *face = NULL;
@@ -98,7 +99,7 @@ static int find_face(cli_pen *pen, uint32_t code, const char *bytes, size_t size
             if (cairo_font_face_status(face) == CAIRO_STATUS_SUCCESS && has_glyph(pen, index, code, bytes, size))
                 return index;
             pen->face_count--;
-            use_face(pen, 0); /* cr releases the face */
+            use_face(pen, 0); /* cr drops its reference to the face */
             cairo_font_face_destroy(face);
         }
     }
@@ -106,7 +107,7 @@ static int find_face(cli_pen *pen, uint32_t code, const char *bytes, size_t size
     return NO_FACE;
 }
 
-/* Debian's package of a font with a character that its usual fonts lack. */
+/* Returns the Debian package of a font that has this character. */
 static const char *package_of(uint32_t code)
 {
     static const struct {
@@ -157,7 +158,7 @@ void cli_pen_tell_lacking(const cli_pen *pen)
         tell_package(pen, packages[i]);
 }
 
-/* Whether it is a variation selector, which only says how the character before it looks. */
+/* Whether the character is a variation selector, which only changes the look of the character before it. */
 static bool is_silent(uint32_t code)
 {
     return code >= 0xfe00 && code <= 0xfe0f;
@@ -184,8 +185,8 @@ static clf_status replace_missing(cli_pen *pen, const char *text, clf_str *out)
     return CLF_OK;
 }
 
-/* Returns the end of the longest run of characters with the same face. A run without a face, as only texts of an SVG have, is one character
- * long. */
+/* Returns the end of the longest run of characters with the same face. A character without a face is a run of its own; only texts of an SVG
+ * have such characters. */
 static const char *next_run(cli_pen *pen, const char *text, int *face)
 {
     const char *at = text;
@@ -212,7 +213,7 @@ static double guess_width(const cli_pen *pen, const char *bytes, size_t size)
     return pen->size * 0.5 * utf8proc_charwidth((utf8proc_int32_t)code);
 }
 
-/* Space for a copy of a run that ends in NUL, as cairo wants it. A longer run is truncated. */
+/* Space for a copy of a run, ended by the NUL that cairo expects. A longer run is truncated. */
 typedef struct run_text {
     char bytes[MOST_CHARACTERS * 8 + 1];
 } run_text;
@@ -255,7 +256,7 @@ clf_status cli_text_fit(cli_pen *pen, const char *text, double limit, clf_str *o
         return CLF_OK;
     double used = cli_text_width(pen, ellipsis);
     size_t keep = 0;
-    for (size_t next = 0; next < out->length; keep = next) { /* as many characters as there is room for */
+    for (size_t next = 0; next < out->length; keep = next) { /* keeps the characters that fit beside the ellipsis */
         run_text one;
         uint32_t code;
         const size_t size = clfi_utf8_decode((const unsigned char *)out->data + next, out->length - next, &code);

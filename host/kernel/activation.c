@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches the activation kernels: vectors for dense operands on CPU devices, one work-item per element otherwise. */
+/* Launches the activation kernels. On CPU devices a work-item takes CHUNK vectors of dense operands; in all other cases it takes one
+ * element. */
 #include "kernel/activation.h"
 
 #include "kernel/axes.h"

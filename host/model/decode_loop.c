@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs passes of a decode batch and asks the chooser for tokens in between. */
+/* Runs passes of a decode batch. Before each pass the chooser (a sampler or a beam search) gives the input tokens; after it, the chooser
+ * takes the logits. */
 #include "model/decode_loop.h"
 
 clf_status clfi_decode_step(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user, bool *out_done)

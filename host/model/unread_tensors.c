@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refuses checkpoints with more than their network has: a norm, a bias or a layer that would be left out in silence. */
+/* Refuses checkpoints with tensors that the network would silently ignore, for example a norm, a bias or a layer. */
 #include "model/unread_tensors.h"
 
 #include <fnmatch.h>
@@ -11,25 +11,25 @@
 #include "model/tied_tables.h"
 #include "model/weight_lookup.h"
 
-/* Whether the tensor is known to have no effect, or only one that config.json describes too. */
+/* Whether the tensor may be ignored: it has no effect, or config.json describes its effect too. */
 static bool is_harmless(const clf_checkpoint_tensor *tensor)
 {
-    static const char *const patterns[] = {/* computed: transformers too leaves a stored one unread and goes by config.json */
+    static const char *const patterns[] = {/* buffers that can be computed; transformers ignores stored ones too */
                                            "*rotary_emb.*", "*position_ids", "*.attn.masked_bias",
-                                           /* a bias that T5's first files have and no T5 adds */
+                                           /* stored in the first T5 files, but no T5 uses it */
                                            "*.EncDecAttention.relative_attention_bias.weight",
-                                           /* for pictures */
+                                           /* the part of the model that reads images */
                                            "*vision_tower.*", "*vision_model.*", "*multi_modal_projector.*",
-                                           /* GGUF's, which the configuration is made from */
+                                           /* GGUF's rotary divisors, which are already in the configuration */
                                            CLFI_GGUF_FREQUENCIES, CLFI_GGUF_FACTORS_SHORT, CLFI_GGUF_FACTORS_LONG};
     enum { MASK_RANK = 4 };
     for (size_t i = 0; i < COUNT(patterns); i++)
         if (fnmatch(patterns[i], tensor->name, 0) == 0)
             return true;
-    return tensor->rank == MASK_RANK && fnmatch("*.attn.bias", tensor->name, 0) == 0; /* GPT-2's mask of later tokens */
+    return tensor->rank == MASK_RANK && fnmatch("*.attn.bias", tensor->name, 0) == 0; /* GPT-2's causal mask */
 }
 
-/* Whether the name lies in a layer, or in a module that a row names. */
+/* Whether the tensor belongs to a layer, or to a module of a row of the name map. */
 static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows, const char *name)
 {
     for (; rows && rows->role != CLF_WEIGHT_END; rows++) {
@@ -42,7 +42,7 @@ static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows,
     return false;
 }
 
-/* Whether a tensor is a second version of a weight that was taken: the same name under another prefix, with other numbers. */
+/* Whether a tensor is a second version of a loaded weight: the same name under another prefix, with different values. */
 static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor_readers *r, const char *name)
 {
     char taken[CLFI_WEIGHT_NAME_BYTES];
@@ -59,8 +59,8 @@ static bool is_second_version(const clf_checkpoint *checkpoint, const clf_tensor
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *r)
 {
     clf_checkpoint_tensor tensor;
-    if (json_object_get(clfi_checkpoint_config(checkpoint), CLFI_CONFIG_ARGUMENTS)) /* its config_kwargs may ask for less than is stored,
-                                                                                       for example fewer layers */
+    /* config_kwargs may ask for less than the file stores, for example fewer layers */
+    if (json_object_get(clfi_checkpoint_config(checkpoint), CLFI_CONFIG_ARGUMENTS))
         return CLF_OK;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
         if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refuses a checkpoint with tensors that no part of its network took: it belongs to another network. */
+/* Refuses a checkpoint with tensors that its network did not load: they belong to another network. */
 #ifndef CLFI_MODEL_UNREAD_TENSORS_H
 #define CLFI_MODEL_UNREAD_TENSORS_H
 
@@ -14,9 +14,9 @@ typedef struct clf_tensor_readers {
     const void *user;
 } clf_tensor_readers;
 
-/* UNSUPPORTED, by its name: a weight that the file has twice with different numbers, or a tensor that was not taken. Allowed are copies of
- * a table of tokens, buffers that are computed, masks, and parts for pictures. Nothing is refused if config_kwargs change the
- * configuration. */
+/* UNSUPPORTED: a weight that the file has twice with different values, or a tensor that was not loaded; the message names it. Allowed are
+ * copies of a token embedding table, buffers that can be computed, masks, and the parts that read images. Nothing is refused if
+ * config_kwargs change the configuration. */
 clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *readers);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times CLBlast against our own product for one weight, with the rows of few texts and with enough rows to fill the device. */
+/* Times CLBlast against clformer's own matrix product for one weight: with FEW_ROWS rows, as a few texts have, and with enough rows to fill
+ * the device. */
 #include "op/first_use.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@
 
 enum { FEW_ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
 static const int64_t MOST_WEIGHTS = 1 << 24;
-static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* time for all samples, and for one */
+static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* time limit of all samples; target of one */
 
 /* One of the two engines that are compared. */
 typedef struct contender {
@@ -25,7 +26,7 @@ typedef struct contender {
     clf_gemm_weight weight;
     float *result;
     size_t runs; /* per sample */
-    double ns;   /* shortest time of a run */
+    double ns;   /* time per run in the fastest sample */
     clf_status status;
 } contender;
 
@@ -35,8 +36,8 @@ typedef struct contest {
     float *x, *w; /* [m, k], [n, k] */
     clf_buffer *x_buffer, *w_buffer, *y_buffer;
     contender side[SIDES];
-    double sampled_ns; /* time of all samples of both sides, without the first runs, which build kernels */
-    int pairs;         /* samples that each side took in turn */
+    double sampled_ns; /* total time of all samples of both sides; the first runs, which build kernels, do not count */
+    int pairs;         /* pairs of samples, one of each side, that time_both took */
 } contest;
 
 static clf_status make_buffer(const contest *c, const float *values, size_t count, clf_buffer **out)
@@ -88,7 +89,7 @@ static clf_gemm_args args_of(const contest *c, const clf_gemm_weight *weight)
     return args;
 }
 
-/* Enqueued. */
+/* Enqueues `runs` products of one side. */
 static clf_status run(const contest *c, const contender *side, size_t runs)
 {
     const clf_gemm_args args = args_of(c, clfi_gemm_weight_for(side->engine->gemm, &side->weight));
@@ -120,7 +121,7 @@ static clf_status start(contest *c, contender *side)
     const int64_t dim[2] = {c->n, c->k};
     const clf_view weight = clfi_view_dense(c->w_buffer, CLF_F32, 0, 2, dim);
     const size_t bytes = (size_t)(c->m * c->n) * sizeof *side->result;
-    memset(side->result, 0xff, bytes); /* NaN, so that elements that are not written are found */
+    memset(side->result, 0xff, bytes); /* NaN, so that comparisons find elements that were not written */
     CLF_TRY(clfi_buffer_write(c->y_buffer, 0, side->result, bytes));
     CLF_TRY(clfi_gemm_pack_weight(c->context, side->engine->gemm, &own, 1, &weight, NULL, &side->weight));
     CLF_TRY(run(c, side, 1));
@@ -146,7 +147,7 @@ static double largest_of(const contest *c, const contender *side)
     return largest;
 }
 
-/* Compares PLACES elements, which fall on all positions within a tile, with sums in double precision. */
+/* Compares PLACES elements with sums in double precision. The elements fall on all positions within a tile. */
 static bool is_right(const contest *c, const contender *side)
 {
     const double largest = largest_of(c, side);
@@ -171,7 +172,8 @@ static bool agree(const contest *c)
     return true;
 }
 
-/* On a slow device the samples of `start` use up the time, and they decide. */
+/* Samples both sides in turn until MOST_PAIRS or BUDGET_NS is reached. On a slow device the samples that `start` took exceed BUDGET_NS;
+ * then they decide alone. */
 static clf_status time_both(contest *c)
 {
     for (; c->pairs < MOST_PAIRS && c->sampled_ns < BUDGET_NS; c->pairs++)
@@ -208,7 +210,8 @@ static clf_status decide(contest *c, const clf_engine **out)
     return CLF_OK;
 }
 
-/* Whether only the table, not a measurement, sends such products to CLBlast although `tiled` could run them. */
+/* Whether to measure: the table of engines chooses CLBlast, `tiled` can run the product too, and neither a forced engine nor a rule
+ * decides. False in a rehearsal and if tuned choices are not used. */
 static bool is_open(const contest *c)
 {
     const clf_gemm_weight typical = {.form = CLFI_GEMM_ROWS, .dtype = CLF_F32, .n = c->n, .k = c->k};
@@ -231,7 +234,7 @@ static int64_t columns_to_measure(int64_t n, int64_t k)
     return n;
 }
 
-/* Measures with m rows and adds the rule for n columns. It measures only a part of the columns of a large weight. */
+/* Measures the product with m rows and adds a rule for weights [n, k]. For a large weight it measures only a part of the columns. */
 static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
 {
     contest c = {.context = context, .m = m, .n = n, .k = k};
@@ -252,7 +255,7 @@ static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
                  "first use: products of %lld x %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d samples of each", (long long)m,
                  (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6,
                  rule.engine->name, c.pairs, MOST_PAIRS);
-    if (clf_context_finish(context) != CLF_OK) /* what was enqueued may use the buffers */
+    if (clf_context_finish(context) != CLF_OK) /* enqueued products may still use the buffers */
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     release(&c);
 }

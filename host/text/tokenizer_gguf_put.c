@@ -13,7 +13,7 @@
 #include "text/tokenizer_parts.h"
 #include "text/vocabulary_export.h"
 
-/* uses[i]: how readers of the file use token i because of its text, if `eos` is the only end that a key names. */
+/* uses[i]: the use that readers of the file infer from the text of token i, if `eos` is the only end token that a key names. */
 static clf_status uses_of(const clf_vocabulary_spec *spec, unsigned char **out)
 {
     const clf_gguf_named_tokens named = {spec->eos, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -28,8 +28,8 @@ static clf_status uses_of(const clf_vocabulary_spec *spec, unsigned char **out)
     return st;
 }
 
-/* Puts the ends other than eos under the two keys that the format has for them. Ends that readers know by their text need no key, so the
- * others come first. */
+/* Puts the end tokens other than eos under the two keys that the format has for them. End tokens that readers recognise by their text need
+ * no key, so the others come first. */
 static clf_status put_named_ends(const int32_t *ends, size_t count, const unsigned char *uses, clf_vocabulary_spec *spec,
                                  clf_gguf_values *values)
 {

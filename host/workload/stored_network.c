@@ -191,8 +191,8 @@ static bool is_named(const clfi_stored_network *model, const clf_weight_name *ro
     return false;
 }
 
-/* Whether every step reads the whole tensor, as it does for layers and the head. A step reads single rows of embedding tables. Masks, parts
- * for pictures and a head beside a tied table are never read. */
+/* Whether every step reads the whole tensor, as it does for layers and the head. A step reads single rows of embedding tables. It never
+ * reads masks, parts that read images, or a head beside a tied table. */
 static bool is_read_by_step(const clfi_stored_network *model, const char *tensor)
 {
     const clf_weight_name *row;
