@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs masks into bits: one work-item per key and block of 32 queries. */
+/* Packs masks into bits: a work-item makes one word, with a bit for each of 32 queries, for one key. */
 #include "types.cl"
 #include "axes.cl"
 #include "attention_keep_bits.cl"
@@ -55,6 +55,6 @@ __kernel void attention_keep(__global uint *keep, long keep_offset, __global con
 #endif
         word |= (uint)is_kept << i;
     }
-    /* A single query may stand for all queries (stride 0), so its bit fills the word. */
+    /* Masks that do not depend on the query have one row, which stands for all queries. Its bit fills the word. */
     keep[keep_offset + (batch * blocks + block) * keys + key] = queries == 1 ? (word ? 0xffffffffu : 0u) : word;
 }

@@ -2,19 +2,19 @@
 /* Fused attention for GPUs: a work-group has TILE queries of a head and goes through the keys in blocks of KEY_BLOCK. Both products are
  * tiles in registers, as in gemm_tiled.cl. scores = Q K^T: a work-item has 4 ROW_VECTORS queries x 4 KEY_VECTORS keys; the weights made
  * from them go through local memory. result += P V: a work-item has 4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns. Vectors run along the
- * queries, so that maxima, sums and factors of rows are vectors as well. An item's next vector of queries, keys or columns is a whole
- * group's width away, so that neighbours read neighbouring words.
+ * queries, so that maxima, sums and factors of rows are vectors as well. In local memory the vectors of neighbouring work-items are
+ * neighbours; those of one work-item lie ITEMS_Q, ITEMS_K or ITEMS_C vectors apart.
  *
  * - Each score takes one exponential; the running maximum of a row is raised once per block.
- * - KEY_HALVES 2: each half of the items takes half of the keys in the second product, for all columns. So an item has twice the columns
- *   (ITEMS_C items go along them) and reads less local memory for each multiply-add. The halves are added once, at the end.
- * - Masks: a block that every query may use is not tested, and one that no query may use is skipped. For the others an item per key
- *   writes which queries may use it. A value that is not finite also spoils the results of masked queries; they are corrected at the
- *   end.
+ * - KEY_HALVES 2: in the second product, half of the work-items take one half of the keys and all columns, the others the other half. So a
+ *   work-item has twice as many columns and reads less local memory for each multiply-add. The two halves are added once, at the end.
+ * - Masks: a block that every query may use is not tested, and one that no query may use is skipped. In other blocks, one work-item per
+ *   key writes which queries may use the key. An element of v that is not finite also makes results of masked queries NaN; they are
+ *   corrected at the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
 #include "attention_group_tile.cl"
 
-/* Four neighbours of a row. */
+/* Reads four adjacent elements of a row. */
 inline float4 fetch(__global const IN_T *from)
 {
 #if IS_ALIGNED
@@ -24,8 +24,9 @@ inline float4 fetch(__global const IN_T *from)
 #endif
 }
 
-/* Copies SLICE columns of `lines` rows to local memory, transposed: a column becomes a line of `to`. `from` points to the first of them;
- * columns from `columns` on become 0. Two neighbouring items read 32 bytes of a row and write to different banks. */
+/* Copies SLICE columns of `lines` rows to local memory, transposed: a column becomes a row of `to`. `from` points to the slice in the first
+ * row, which still has `columns` columns there; columns beyond them become 0. Two neighbouring work-items read 32 bytes of a row and write
+ * to different banks. */
 inline void load_slice(__local float *to, uint pitch, uint lines, bool are_keys, __global const IN_T *from, uint stride, uint last_line,
                        uint columns, float factor, uint item)
 {
@@ -65,8 +66,8 @@ IN_KERNEL void multiply_slice(group_item *own, __local const float4 *shared)
     }
 }
 
-/* Computes the scores of the tile with the block of keys from `first` on. Rows beyond the last query or key repeat it: such keys are
- * masked, and such queries are not stored. */
+/* Computes the scores of the tile with the block of keys that begins at `first`. Beyond the last query or key, that query or key is
+ * repeated: such keys are masked, and results of such queries are not stored. */
 #define CLEAR_SCORE(v, j, r) SCORE(v, j, r) = (float4)(0.0f);
 IN_KERNEL void multiply_keys(const query_group *group, int first, group_item *own, __local float4 *shared)
 {
@@ -83,7 +84,7 @@ IN_KERNEL void multiply_keys(const query_group *group, int first, group_item *ow
     }
 }
 
-/* Loads the biases of all distances between a query of the tile and a key of the block, side by side. */
+/* Loads the biases of all distances between a query of the tile and a key of the block, in the order of the distances. */
 IN_KERNEL void load_biases(const query_group *group, int first, uint item, __local float *to)
 {
     for (uint i = item; i < KEY_BLOCK + TILE; i += WG)
@@ -120,7 +121,7 @@ IN_KERNEL void add_bias_and_mask(bool is_mixed, group_item *own, __local const f
     }
 }
 
-/* Writes the maxima of an item's scores for the other items. fmax ignores a NaN, whose weight is NaN later. */
+/* Writes the maxima of a work-item's scores, which raise_maximum reads. A NaN score, which fmax ignores, gets the weight NaN later. */
 #define DECLARE_TOP(a, b, r) float4 top##r = SCORE(0, 0, r);
 #define RAISE_TOP(v, j, r) top##r = fmax(top##r, SCORE(v, j, r));
 #define PUT_TOP(a, b, r) shared[TOPS + OF_ITEM(r)] = top##r;
@@ -131,7 +132,8 @@ IN_KERNEL void put_maxima(const group_item *own, __local float4 *shared)
     EACH_ROW(PUT_TOP, , )
 }
 
-/* Item r < TILE raises the maximum of row r, and sets the shift of the row's scores and the factor of its sums so far. */
+/* Work-item r < TILE raises the maximum of row r. Writes the shift of the row's scores to SHIFTS and the factor of its earlier sums to
+ * FACTORS. */
 IN_KERNEL void raise_maximum(group_item *own, __local float *floats)
 {
     float top = own->maximum;
@@ -165,8 +167,8 @@ IN_KERNEL void weigh_scores(group_item *own, __local float4 *shared)
     EACH_ROW(PUT_SUM, , )
 }
 
-/* Loads the values of a part's keys, from key `part` of the block on. Rows of v that no query may use become 0, since 0 times NaN is
- * NaN. */
+/* Loads the rows of v of the PART_KEYS keys that begin at key `part` of the block. Rows that no query may use become 0, since 0 times NaN
+ * is NaN. */
 #define LOAD_VALUES(c)                                                                                         \
     {                                                                                                          \
         const uint column = c * 4 * ITEMS_C + own->item % ITEMS_C * 4;                                         \
@@ -187,7 +189,7 @@ IN_KERNEL void load_values(const query_group *group, int first, uint part, bool 
     }
 }
 
-/* Adds the products of a part's weights and values to the results. */
+/* Adds the products of weights and values of the PART_KEYS loaded keys to the results. */
 #define READ_WEIGHTS(unused, d, r) const float4 p##r = weights_at[d * (PITCH_Q / 4) + r * ITEMS_Q];
 #define READ_VALUES(c) const float4 v##c = values_at[depth * (WIDE / 4) + c * ITEMS_C];
 #define MULTIPLY_RESULT(c, i, r) RESULT(c, i, r) = v##c.s##i * p##r + RESULT(c, i, r);
@@ -211,13 +213,13 @@ IN_KERNEL void multiply_part(group_item *own, __local const float4 *shared)
     }
 }
 
-/* Multiplies the weights of the block of keys by their values. */
+/* Multiplies the weights of the block of keys by their values, PART_KEYS keys at a time. */
 #define PUT_WEIGHT(v, j, r) weights_to[(4 * v + j) * (PITCH_Q / 4) + r * ITEMS_Q] = SCORE(v, j, r);
 IN_KERNEL void multiply_values(const query_group *group, int first, bool is_mixed, group_item *own, __local float4 *shared)
 {
 #pragma unroll 1
     for (uint part = 0; part < (uint)min(KEY_BLOCK, group->range.end - first); part += PART_KEYS) {
-        if (KEY(0) - part < PART_KEYS) { /* an item's keys are all in one part */
+        if (KEY(0) - part < PART_KEYS) { /* all keys of a work-item are in one part */
             __local float4 *const weights_to = shared + (KEY(0) - part) * (PITCH_Q / 4) + own->y;
             EACH_SCORE(PUT_WEIGHT)
         }
@@ -244,7 +246,8 @@ IN_KERNEL void join_halves(group_item *own, __local float4 *shared)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Item r < TILE adds up the weights of row r. TOPS receives the sum, SHIFTS the maximum, FACTORS the factor of the results. */
+/* Work-item r < TILE adds up the weights of row r. Writes the row's sum to TOPS, its maximum to SHIFTS and the factor of its results to
+ * FACTORS. */
 IN_KERNEL void add_sums(const query_group *group, const group_item *own, __local float *floats)
 {
     float sum = 0.0f;
@@ -256,7 +259,7 @@ IN_KERNEL void add_sums(const query_group *group, const group_item *own, __local
     floats[4 * SHIFTS + own->item] = own->maximum;
 }
 
-/* Divides results by their rows' sums. Returns whether a row had no usable key, or a result is not finite. */
+/* Divides results by their rows' sums. Returns whether a result is not finite or its row has no usable key. */
 #define FINISH_ROW(a, b, r)                               \
     const float4 factor##r = shared[FACTORS + OF_ROW(r)]; \
     is_strange = is_strange || any(shared[TOPS + OF_ROW(r)] == (float4)(0.0f));
@@ -286,7 +289,7 @@ IN_KERNEL void store_results(const query_group *group, const group_item *own)
     EACH_COLUMN_VECTOR(STORE_COLUMNS)
 }
 
-/* Corrects an item's results that are not finite or whose row has no usable key. floats: local memory as add_sums left it. */
+/* Corrects a work-item's results that are not finite or whose row has no usable key. floats: local memory as add_sums left it. */
 IN_KERNEL void mend_results(const query_group *group, const group_item *own, __local const float *floats)
 {
 #pragma unroll 1
@@ -320,7 +323,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     if (item < 3)
         votes[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int turn = 0; /* index in votes: one is read, the next is written, the one after that is cleared */
+    int turn = 0; /* index in `votes` for this block: the next block uses the next element, and the one after that is cleared now */
     for (int first = group.range.begin; first < group.range.end; first += KEY_BLOCK) {
         bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < group.range.all_begin || group.range.all_end - first < KEY_BLOCK;
         if (is_mixed)
@@ -342,7 +345,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         weigh_scores(own, shared);
         multiply_values(&group, first, is_mixed, own, shared);
     }
-    barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
+    barrier(CLK_LOCAL_MEM_FENCE); /* ends the loop's use of local memory, also if it had no block */
     if (KEY_HALVES == 2)
         join_halves(own, shared);
     if (item < TILE)

@@ -271,7 +271,7 @@ __kernel WAVE_ATTRIBUTE __attribute__((reqd_work_group_size(GROUP, 1, 1))) void 
     }
 
     /* Sums of rows go to `found`, their shifts to `factors`. */
-    barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
+    barrier(CLK_LOCAL_MEM_FENCE); /* ends the loop's use of local memory, also if it had no block */
     for (uint i = 0; i < ROWS; i++) {
         found[share * TILE + row_of(line, i)] = total[i];
         if (share == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF's keys and tensors, for those who read them and those who write them. */
+/* Names of GGUF's keys and tensors, for the code that reads and writes GGUF files. */
 #ifndef CLFI_IO_GGUF_KEYS_H
 #define CLFI_IO_GGUF_KEYS_H
 
@@ -9,7 +9,7 @@
 #define CLFI_GGUF_NAME "general.name"
 #define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
 
-/* Keys that stand behind the architecture's name and a dot: "llama.block_count". */
+/* Keys that follow the architecture's name and a dot: "llama.block_count". */
 #define CLFI_GGUF_LAYERS "block_count"
 #define CLFI_GGUF_WIDTH "embedding_length"
 #define CLFI_GGUF_HIDDEN "feed_forward_length"
@@ -30,13 +30,13 @@
 #define CLFI_GGUF_ROPE_LOCAL_BASE "rope.freq_base_swa"
 #define CLFI_GGUF_SCALING "rope.scaling.type"
 #define CLFI_GGUF_SCALING_FACTOR "rope.scaling.factor"
-#define CLFI_GGUF_SCALING_OLD_FACTOR "rope.scale_linear" /* the older name of the factor */
+#define CLFI_GGUF_SCALING_OLD_FACTOR "rope.scale_linear" /* older name of rope.scaling.factor */
 #define CLFI_GGUF_SCALING_POSITIONS "rope.scaling.original_context_length"
 #define CLFI_GGUF_SCALING_MAGNITUDE "rope.scaling.attn_factor"
 #define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"
 #define CLFI_GGUF_SCALING_SLOW "rope.scaling.yarn_beta_slow"
 
-/* Tensors of divisors of the rotary frequencies. */
+/* Tensors with divisors of the rotary frequencies. */
 #define CLFI_GGUF_FREQUENCIES "rope_freqs.weight"
 #define CLFI_GGUF_FACTORS_SHORT "rope_factors_short.weight"
 #define CLFI_GGUF_FACTORS_LONG "rope_factors_long.weight"
@@ -62,7 +62,7 @@
 #define CLFI_GGUF_TOKEN_END_OF_MESSAGE "tokenizer.ggml.eom_token_id"
 #define CLFI_GGUF_TOKEN_SUPPRESSED "tokenizer.ggml.suppress_tokens"
 #define CLFI_GGUF_TOKEN_ABSENT "clformer.absent_tokens" /* clformer's own key: texts that hold one of these tokens are refused */
-#define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* begins the keys of filling in the middle: "pre_token_id" and others follow */
+#define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* prefix of the fill-in-the-middle keys, such as "tokenizer.ggml.fim_pre_token_id" */
 #define CLFI_GGUF_TOKEN_OLD_FILL "tokenizer.ggml."
 
 #endif

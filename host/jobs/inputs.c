@@ -17,7 +17,7 @@
 #include "io/json_python.h"
 
 enum {
-    WINDOW_BYTES = 64 << 20,  /* a window also ends here: long texts must not pile up */
+    WINDOW_BYTES = 64 << 20,  /* a window of long texts ends at this size, to limit memory */
     LINE_BYTES = WINDOW_BYTES /* the longest line */
 };
 
@@ -79,7 +79,7 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
     return CLF_OK;
 }
 
-/* Bytes of all files; 0 where one of them is no regular file. */
+/* Returns the bytes of all files together; 0 if one of them is not a regular file. */
 static uint64_t sum_bytes(const char *const *files, size_t count)
 {
     uint64_t sum = 0;
@@ -149,7 +149,7 @@ static cli_place place_here(const cli_inputs *inputs)
     return (cli_place){inputs->name, inputs->stream ? inputs->line_number : 0};
 }
 
-/* Texts are kept by offset while `bytes` may still move; cli_inputs_next turns offsets into pointers. */
+/* Adds a text by its offset in `bytes`, which may still move; cli_inputs_next turns offsets into pointers. */
 static clf_status add_text(cli_inputs *inputs, const char *data, size_t size)
 {
     inputs->places[inputs->count] = place_here(inputs);
@@ -170,7 +170,7 @@ static bool is_blank(const char *data, size_t size)
     return true;
 }
 
-/* Adds the text, unless it is blank and blank ones are skipped, or `meets` refuses it. */
+/* Adds the text, unless blank texts are skipped and it is blank, or the callback `meets` refuses it. */
 static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, clf_text object)
 {
     bool is_taken = !inputs->skips_blank || !is_blank(data, size);
@@ -183,11 +183,12 @@ static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, c
 static clf_status add_pair(cli_inputs *inputs, clf_text first, clf_text second)
 {
     CLF_TRY(add_text(inputs, first.data, first.size));
-    inputs->seconds[inputs->count - 1] = (clf_text){(const char *)(uintptr_t)(inputs->bytes.length + 1), second.size}; /* + 1: not NULL */
+    /* + 1, since NULL means no second text */
+    inputs->seconds[inputs->count - 1] = (clf_text){(const char *)(uintptr_t)(inputs->bytes.length + 1), second.size};
     return clfi_str_append(&inputs->bytes, second.data, second.size);
 }
 
-/* The next text in memory. */
+/* Adds the next of the texts or pairs in memory. */
 static clf_status add_given(cli_inputs *inputs)
 {
     const clf_text_pair pair = *inputs->given++;
@@ -207,7 +208,7 @@ static clf_status check_whole(const cli_inputs *inputs, size_t length, const cha
     return CLF_OK;
 }
 
-/* Adds the pair of a line that is an array. */
+/* Adds the pair that a line holds as an array of two strings. */
 static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, size_t length, const char *where)
 {
     const json_t *first = json_array_get(pair, 0), *second = json_array_get(pair, 1);
@@ -290,7 +291,8 @@ static clf_status fill_window(cli_inputs *inputs)
     return CLF_OK;
 }
 
-/* Warns of a file without texts: it is not an error, but probably a mistake. Callers that receive the texts themselves report it. */
+/* Warns of a file without texts: it is not an error, but probably a mistake. Callers that set `meets` or `tells_nothing` report it
+ * themselves. */
 static void tell_emptiness(cli_inputs *inputs)
 {
     if (inputs->windows > 0 || inputs->given_total > 0 || inputs->meets || inputs->tells_nothing || !inputs->name)
@@ -367,7 +369,7 @@ static size_t count_texts(const cli_inputs *inputs)
         return arguments;
     size_t lines = inputs->owns_stream && S_ISREG(inputs->opened.st_mode) ? count_lines(inputs->name) : SIZE_MAX;
     for (size_t i = 0; i < inputs->more_count && lines != SIZE_MAX; i++) {
-        const size_t more = inputs->file_bytes ? count_lines(inputs->more_files[i]) : SIZE_MAX; /* bytes are known: a regular file */
+        const size_t more = inputs->file_bytes ? count_lines(inputs->more_files[i]) : SIZE_MAX; /* 0: not all are regular files */
         lines = more == SIZE_MAX ? more : lines + more;
     }
     return lines == SIZE_MAX ? lines : lines + arguments;

@@ -128,7 +128,7 @@ clf_status cli_embed_shard(cli_session *session, const cli_embedding *options, c
     cli_part *part = NULL;
     bool is_done;
     clf_status st;
-    CLF_GOTO(cli_inputs_check_stays(inputs)); /* it was opened before it was hashed */
+    CLF_GOTO(cli_inputs_check_stays(inputs)); /* the job's hash of the file was made after the file was opened */
     CLF_GOTO(clfi_make_directories(directory));
     CLF_GOTO(agree(directory, job));
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, false, &path));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads sentence-transformers' module list and settings. */
+/* Reads sentence-transformers' settings: modules.json, the Pooling module's config.json and what lies beside the network. */
 #include "model/sentence_config.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "model/sentence_settings.h"
 #include "model/transformer_settings.h"
 
-/* Ordered as several are concatenated if each has a key of its own. */
+/* If several keys are true, sentence-transformers concatenates the poolings in this order. */
 static const struct {
-    const char *key, *name; /* key: in older files; name: in pooling_mode */
+    const char *key, *name; /* key: a boolean in older files; name: a value of pooling_mode in newer ones */
     clf_pooling pooling;
 } poolings[] = {
     {"pooling_mode_cls_token", "cls", CLF_POOLING_CLS},
@@ -82,7 +82,7 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
 
 static const char where_modules[] = CLFI_SENTENCE_MODULES;
 
-/* Reads the folder of a module that has files. The network's files lie in the model's own directory. */
+/* Reads the directory of a module that has files. The network's files lie in the model's own directory. */
 static clf_status read_path(const char *path, char out[CLFI_MODULE_PATH_BYTES])
 {
     CLF_TRY(clfi_module_path(path, out));
@@ -108,7 +108,7 @@ static clf_status read_pooling(const char *directory, const char *path, clf_sent
 }
 
 typedef struct module_class {
-    const char *name, *file; /* the file is part of the type since sentence-transformers 6 */
+    const char *name, *file; /* file: the class's Python file, part of the type since sentence-transformers 6 */
     clf_module_kind kind;
 } module_class;
 
@@ -119,7 +119,7 @@ static const module_class module_classes[] = {{"Transformer", "transformer", CLF
                                               {"Normalize", "normalize", CLF_MODULE_NORMALIZE},
                                               {"Dropout", "dropout", CLF_MODULE_DROPOUT}};
 
-/* Moves *at behind the word if *at begins with it. */
+/* If *at begins with the word, moves *at past it and returns true. */
 static bool skip(const char **at, const char *word)
 {
     const size_t size = strlen(word);
@@ -129,8 +129,9 @@ static bool skip(const char **at, const char *word)
     return true;
 }
 
-/* Whether a type names the class: "sentence_transformers.models.Pooling", "sentence_transformers.models.Pooling.Pooling" or
- * "sentence_transformers.sentence_transformer.modules.pooling.Pooling". A class of another package may compute anything. */
+/* Whether `type` is this class of sentence-transformers: "sentence_transformers.models.Pooling",
+ * "sentence_transformers.models.Pooling.Pooling" or "sentence_transformers.sentence_transformer.modules.pooling.Pooling". A class of the
+ * same name in another package may compute anything. */
 static bool is_class(const char *type, const module_class *class)
 {
     const char *at = type;
@@ -156,7 +157,7 @@ static clf_status find_class(const char *type, clf_module_kind *out)
              where_modules, type);
 }
 
-/* A module after the Transformer and the Pooling. */
+/* Reads a module after the Transformer and the Pooling. */
 static clf_status read_module(clf_module_kind kind, const char *path, clf_sentence_config *config)
 {
     const bool has_files = kind != CLF_MODULE_NORMALIZE && kind != CLF_MODULE_DROPOUT;
@@ -196,7 +197,7 @@ static clf_status check_name(const json_t *modules, size_t index)
     return CLF_OK;
 }
 
-/* A Transformer alone, as cross-encoders have it, makes no embedding. */
+/* Reads modules.json. pooling_count stays 0 if it lists only a Transformer, as cross-encoders do: such a model makes no embedding. */
 static clf_status read_modules(const char *directory, const json_t *modules, clf_sentence_config *config)
 {
     if (!json_is_array(modules) || json_array_size(modules) == 0)
@@ -219,7 +220,7 @@ static clf_status read_modules(const char *directory, const json_t *modules, clf
     return CLF_OK;
 }
 
-/* transformers reads max_len, the older name, where model_max_length is not there. */
+/* transformers reads max_len, the older name, if model_max_length is missing. */
 clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out)
 {
     static const char file[] = "tokenizer_config.json";
@@ -232,7 +233,8 @@ clf_status clfi_tokenizer_length_read(const char *directory, int64_t *out)
     return st;
 }
 
-/* Reads model_input_names. Files have the key only if the tokenizer's class does not say which inputs the network takes. */
+/* Reads whether model_input_names lacks token_type_ids. Files have the key only if the tokenizer's class does not determine the network's
+ * inputs. */
 static clf_status read_inputs(const char *directory, bool *lacks_types)
 {
     static const char file[] = "tokenizer_config.json";
@@ -250,7 +252,7 @@ static clf_status read_inputs(const char *directory, bool *lacks_types)
     return st;
 }
 
-/* Reads what the network's directory has beside the network. */
+/* Reads the settings in the network's directory: sentence_bert_config.json and tokenizer_config.json. */
 static clf_status read_network(const char *directory, clf_sentence_config *config)
 {
     char *network;

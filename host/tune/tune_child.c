@@ -19,7 +19,7 @@ static void serve_one(int socket, const void *user)
     json_t *request;
     (void)user;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what drivers print must not mix with results */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* keeps output of drivers apart from results */
     if (clfi_message_receive(socket, &for_ever, &request) == CLFI_MESSAGE_OK) {
         json_t *reply = json_object();
         const clf_status st = clfi_tune_serve(request, reply);
@@ -30,7 +30,7 @@ static void serve_one(int socket, const void *user)
     }
 }
 
-/* Sends the request, which it releases in any case, to a new child and returns its reply. */
+/* Sends the request to a new child and returns its reply. Releases the request, also on failure. */
 static clf_status ask(json_t *request, const clfi_patience *patience, json_t **out)
 {
     clfi_child worker = CLFI_CHILD_INIT;

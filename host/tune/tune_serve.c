@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs in the tuner's child process: checks a candidate's numbers against float64, then times it in turn with the reference. */
+/* Runs in the tuner's child process. Checks a candidate's results against float64, then times the candidate and the reference
+ * alternately. */
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +11,11 @@
 #include "tune/tune_child.h"
 
 static const double SAMPLE_NS = 1e6;
-static const double NOISY = 1.1;             /* more pairs are measured if the median divided by the minimum is above this */
-static const double LONGER = 4, LONGEST = 8; /* limits, times the least time on a product: for noisy pairs, for slow ones */
+static const double NOISY = 1.1; /* times are noisy if the median divided by the minimum is above this; then more pairs are measured */
+/* Time limits of a product, in units of product_ns: LONGER after LEAST_PAIRS noisy pairs, LONGEST after FEW_PAIRS pairs that are slow. */
+static const double LONGER = 4, LONGEST = 8;
 enum { LEAST_PAIRS = 7, FEW_PAIRS = 3, MOST_RUNS = 4096 };
-static const double HOPELESS = 10; /* a candidate so many times slower than the reference gets one pair */
+static const double HOPELESS = 10; /* a candidate this many times slower than the reference gets one pair */
 
 static clf_status open_context(const json_t *request, const char *engines, const char *tuned, clf_context **out)
 {
@@ -21,7 +23,7 @@ static clf_status open_context(const json_t *request, const char *engines, const
     params.device = json_string_value(json_object_get(request, "device"));
     params.engines = engines;
     params.tuned_file = tuned;
-    params.precision = (clf_precision)json_integer_value(json_object_get(request, "precision")); /* absent: highest */
+    params.precision = (clf_precision)json_integer_value(json_object_get(request, "precision")); /* 0, the highest, if absent */
     return clf_context_create(&params, out);
 }
 
@@ -50,7 +52,7 @@ static clf_status describe(const json_t *request, json_t *reply)
     return CLF_OK;
 }
 
-/* *out: nanoseconds per run of `runs` that are enqueued together. */
+/* *out: nanoseconds per run, averaged over `runs` runs that are enqueued together. */
 static clf_status sample(clfi_tune_case *one, size_t runs, double *out)
 {
     const uint64_t start = clfi_now_ns();
@@ -66,12 +68,12 @@ static size_t runs_for(double ns)
     return ns >= SAMPLE_NS ? 1 : ns * MOST_RUNS <= SAMPLE_NS ? MOST_RUNS : (size_t)(SAMPLE_NS / ns) + 1;
 }
 
-/* Times of both in nanoseconds per run; sample i of one was taken beside sample i of the other. */
+/* Times of candidate and reference in nanoseconds per run. Sample i of one was taken right before or after sample i of the other. */
 typedef struct pairs {
     clfi_samples candidate, reference;
 } pairs;
 
-/* The least time. Other work on the machine can only add time, so the least is the time of an undisturbed run. */
+/* Returns the shortest time. Other work on the machine can only add time, so the shortest time is that of an undisturbed run. */
 static clf_status least(const clfi_samples *samples, double *out, bool *out_is_noisy)
 {
     clfi_summary summary;
@@ -101,7 +103,7 @@ static clf_status is_enough(const pairs *p, double spent, double least_ns, size_
 static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *reference, double least_ns, pairs *out)
 {
     double ns, other;
-    for (int i = 0; i < 2; i++) { /* the first runs warm up */
+    for (int i = 0; i < 2; i++) { /* the first of two runs warms up */
         CLF_TRY(sample(candidate, 1, &ns));
         CLF_TRY(sample(reference, 1, &other));
     }
@@ -179,7 +181,8 @@ static clf_status measure_all(clf_context *candidate, clf_context *reference, co
     return CLF_OK;
 }
 
-/* UNSUPPORTED: the forced engine would gain nothing on this device, so no table or rule may name it. */
+/* UNSUPPORTED: the candidate forces an engine that by its measured rates gains nothing on this device. No table or rule may name such an
+ * engine. */
 static clf_status check_pays(const clf_context *candidate)
 {
     clf_engine_choice forced;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the workloads of the suite "models": those of a directory's encoder, of its start, and of the built-in encoder-decoder. */
+/* Lists the workloads of the suite "models": encoding with the model of a directory, the time to its first embedding, and the built-in
+ * encoder-decoder. */
 #include "base/status.h"
 #include "workload/model_workloads.h"
 
