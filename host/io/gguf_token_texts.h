@@ -13,7 +13,7 @@ typedef enum clf_gguf_token_use {
     CLF_GGUF_TOKEN_NAMED_END, /* a key says that it ends a text */
     CLF_GGUF_TOKEN_ENDS,      /* its text says so: a control token, whatever its type */
     CLF_GGUF_TOKEN_CONTROL,   /* a control token, whatever its type */
-    CLF_GGUF_TOKEN_USER,      /* found in a text as it is written, and printed */
+    CLF_GGUF_TOKEN_USER,      /* recognised in the raw text, and printed */
     CLF_GGUF_TOKEN_NORMAL     /* a piece of text like any other, whatever its type */
 } clf_gguf_token_use;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of a device's process in the pool, and the messages between it and the process that hands out windows. */
+/* The process of one device in the pool, and the messages between it and the process that hands out windows. */
 #ifndef CLFI_JOBS_POOL_DEVICE_H
 #define CLFI_JOBS_POOL_DEVICE_H
 
@@ -8,17 +8,17 @@
 
 enum { CLI_POOL_REASON_BYTES = 1024 };
 
-/* The messages between the processes. All are forks of one program, so structs have the same layout, and texts that are borrowed from the
- * command line have the same address. */
+/* The messages between the processes. All processes are forks of one program, so structs have the same layout, and strings of the command
+ * line have the same address. */
 typedef struct cli_pool_task {
-    bool scores; /* pairs are scored: the query with each text, or two texts each; false: texts are embedded */
+    bool scores; /* true: score pairs, the query with each text or two texts each; false: embed texts */
     cli_embedding embedding;
     cli_classifying scoring;
 } cli_pool_task;
 
 typedef struct cli_pool_request {
     cli_pool_task what;
-    size_t count, bytes; /* results that are asked for; bytes of all texts. The sizes of the texts follow, then their bytes */
+    size_t count, bytes; /* number of results; bytes of all texts. After the struct come the sizes of the texts, then their bytes */
 } cli_pool_request;
 
 typedef struct cli_pool_reply {
@@ -26,9 +26,9 @@ typedef struct cli_pool_reply {
     char reason[CLI_POOL_REASON_BYTES];
     size_t failed; /* index of the result whose text caused the failure; SIZE_MAX: none */
     clf_embed_stats stats;
-    unsigned product_precisions; /* of the process so far, as clf_context_stats has them */
-    size_t numbers;              /* floats that follow */
-    const char *linear_engine;   /* the model's engine, in the first reply, which says whether the model is open; static storage */
+    unsigned product_precisions; /* of the process so far, as in clf_context_stats */
+    size_t numbers;              /* number of floats that come after the struct */
+    const char *linear_engine;   /* first reply, about opening the model: the model's engine, in static storage */
 } cli_pool_reply;
 
 /* Arguments of a device's process: device "" is the default one. */
@@ -37,13 +37,13 @@ typedef struct cli_pool_place {
     const char *directory, *device;
 } cli_pool_place;
 
-/* Number of texts in a request for `count` results. Pairs without a query have two: all first texts, then all second texts. */
+/* Returns the number of texts in a request for `count` results. Pairs without a query have two: all first texts, then all second texts. */
 size_t cli_pool_texts(const cli_pool_task *what, size_t count);
 
-/* Floats per result: the embedding's width, or 1 for a score. */
+/* *out: floats per result, which is the embedding's width, or 1 for a score. */
 clf_status cli_pool_width(const cli_session *session, const cli_pool_task *what, size_t *out);
 
-/* Opens the session's models on the device and sends a reply about it. Then answers requests until the other side is gone or a request
+/* Opens the session's models on the device and sends a reply about it. Then answers requests until the other process is gone or a request
  * fails. user: a cli_pool_place. */
 void cli_pool_serve(int socket, const void *user);
 

@@ -9,7 +9,7 @@
 
 /* How a pass computes the rows of a batch. */
 typedef struct clf_row_pass {
-    const char *what; /* opens messages and names the host's phase: "embed" */
+    const char *what; /* messages begin with it; it also names the host's phase: "embed" */
     size_t width;     /* numbers of a row */
     /* rows [sequences, width] f32, dense, from the batch. Enqueued; temporaries are released by the caller. */
     clf_status (*run)(clf_session *session, const void *user, const clf_token_batch *batch, const clf_view *rows);

@@ -6,7 +6,7 @@
 #include "op/attention_steps.h"
 #include "op/check.h"
 
-/* Places of dropout as clf_transformer_params numbers them. */
+/* The places where dropout is applied, numbered as in clf_transformer_params. */
 enum { PLACE_SELF_WEIGHTS, PLACE_SELF_RESULT, PLACE_SOURCE_WEIGHTS, PLACE_SOURCE_RESULT, PLACE_HIDDEN, PLACE_FFN_RESULT };
 
 static uint64_t seed_of(const clf_dense_batch *batch, int64_t layer, int place)

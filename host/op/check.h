@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of operands for several ops. All fail with INVALID_ARGUMENT. A code, `op` and `what` open the message: "E_SHAPE: layer_norm: gamma
- * is ...". */
+/* Checks operands for several ops. All functions fail with INVALID_ARGUMENT. Messages begin with a code, `op` and `what`: "E_SHAPE:
+ * layer_norm: gamma is ...". */
 #ifndef CLFI_OP_CHECK_H
 #define CLFI_OP_CHECK_H
 

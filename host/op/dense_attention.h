@@ -17,8 +17,8 @@ typedef struct clf_dense_masks {
 } clf_dense_masks;
 
 /* Checks a caller's masks (NULL: none) and views them in the shape of scores [N,H,Q,K]. form: required form of the general mask; the other
- * masks have one form each. `what` opens messages. Sets no out->lengths and out->bias. INVALID_ARGUMENT (clfi_options_read's; "E_SHAPE:
- * ...", "E_DTYPE: ...", "E_VALUE: ..."). */
+ * masks have one form each. Messages begin with `what`. Sets no out->lengths and out->bias. INVALID_ARGUMENT (clfi_options_read's;
+ * "E_SHAPE: ...", "E_DTYPE: ...", "E_VALUE: ..."). */
 clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *masks,
                                  const clf_view *scores, clf_dense_masks *out);
 

@@ -14,12 +14,12 @@
  * one. Enqueued. INVALID_ARGUMENT: shapes or dtypes do not fit. UNSUPPORTED: 2^31 rows or more, or no engine. OUT_OF_MEMORY, DEVICE. */
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out);
 
-/* clfi_linear_create for weights that may come in blocks of rows; biases[i].count 0: none. */
+/* clfi_linear_create for weights that may be split into blocks of rows, each in a buffer of its own. biases[i].count 0: none. */
 clf_status clfi_linear_create_blocks(clf_context *context, int parts, const clf_row_blocks *weights, const clf_row_blocks *biases,
                                      clf_linear **out);
 void clfi_linear_destroy(clf_linear *linear);
 
-/* Checks that a caller's tensors are a weight and the bias of its rows (NULL: none); `op` and the weight's name open messages.
+/* Checks that a caller's tensors are a weight and the bias of its rows (NULL: none). Messages begin with `op` and the weight's name.
  * INVALID_ARGUMENT ("E_SHAPE: ...", "E_DTYPE: ..."). */
 clf_status clfi_linear_check_tensors(const clf_context *context, const char *op, const char *name, const clf_tensor *weight,
                                      const clf_tensor *bias);
@@ -30,15 +30,15 @@ clf_status clfi_linear_check_tensors(const clf_context *context, const char *op,
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
 
-/* clfi_linear_run for one of several layers that read the same x. *input keeps x as an engine converted it; the caller zeroes it before the
- * first layer and releases the arena after the last. */
+/* clfi_linear_run for one of several layers that read the same x. If an engine converts x, *input keeps the result for the next layer. The
+ * caller zeroes *input before the first layer and releases the arena after the last. */
 clf_status clfi_linear_run_shared(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                                   const clf_view *residual, const clf_view *y, clf_gemm_input *input);
 
-/* Whether an engine multiplies quantised weights [n, k] of that type; else they have to become floats. */
+/* Whether an engine multiplies quantised weights [n, k] of that type. If not, they must be converted to floats. */
 bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k);
 
-/* Whether clfi_linear_run_gated takes the two layers for this number of rows. */
+/* Whether clfi_linear_run_gated supports the two layers with this number of rows. */
 bool clfi_linear_takes_gate(const clf_context *context, const clf_linear *linear, const clf_linear *gate, int64_t rows);
 
 /* y = f(x W^T + b) * (x G^T) in one launch: x [M,K], y [M,N]; y overlaps no input. Enqueued. */

@@ -17,8 +17,8 @@ typedef struct clf_mask_form {
 
 enum { CLFI_MASK_REPEATS = 0xffff }; /* every axis */
 
-/* *out: the mask with the rank and sizes of `scores`, repeated through strides of 0; tensor NULL: a view without buffer. `op` and the
- * form's name open messages. INVALID_ARGUMENT ("E_DTYPE: op name is ...", "E_SHAPE: ..."). */
+/* *out: the mask with the rank and sizes of `scores`, repeated through strides of 0; tensor NULL: a view without buffer. Messages begin
+ * with `op` and the form's name. INVALID_ARGUMENT ("E_DTYPE: op name is ...", "E_SHAPE: ..."). */
 clf_status clfi_mask_bind(const clf_context *context, const char *op, const clf_mask_form *form, const clf_tensor *tensor,
                           const clf_view *scores, clf_view *out);
 

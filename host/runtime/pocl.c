@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds PoCL's cache folder and linker, in the way of PoCL 3.1 and clang's driver. */
+/* Chooses a cache directory that PoCL can write, and checks that PoCL finds a linker. Both searches follow PoCL 3.1 and clang's driver. */
 #include "runtime/pocl.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "base/private_directory.h"
 
-static char trouble[512]; /* why the cache cannot be used; "": it can */
+static char trouble[512]; /* why PoCL cannot write its cache; "": it can */
 
-/* Whether a folder with this path exists or can be made, and files can be made in it. *reason if not: the errno. */
+/* Whether a directory with this path exists or can be made, and files can be made in it. *reason if not: the errno. */
 static bool can_hold_files(const char *path, int *reason)
 {
     char probe[PATH_MAX + 32], *slash;
@@ -39,7 +39,8 @@ static bool can_hold_files(const char *path, int *reason)
     return can;
 }
 
-/* The user's folder in which PoCL keeps kernels by default. False: neither XDG_CACHE_HOME nor HOME is set, or the path is too long. */
+/* out: the user's directory in which PoCL keeps kernels by default. Returns false if neither XDG_CACHE_HOME nor HOME is set, or if the path
+ * is too long. */
 static bool default_cache(char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -95,7 +96,7 @@ const char *clfi_pocl_cache_trouble(void)
     return trouble;
 }
 
-/* Whether a folder of PATH has the program. */
+/* Whether a directory of PATH has the program. */
 static bool is_in_path(const char *name)
 {
     char file[PATH_MAX];

@@ -14,8 +14,9 @@ typedef struct clf_row_blocks {
 
 #define CLF_ROW_BLOCKS_INIT {NULL, 0}
 
-/* Rows of row_bytes bytes that one allocation holds together with `spare` more: `rows` where they all fit, else a number with many
- * divisors, so that blocks of columns made from them (heads) stay whole. OUT_OF_MEMORY: not even one fits; `what` opens the message. */
+/* *out: number of rows of row_bytes bytes that one allocation holds together with `spare` more. It is `rows` if they all fit, else a number
+ * with many divisors, so that blocks of columns made from them (heads) stay whole. OUT_OF_MEMORY: not even one fits; the message begins
+ * with `what`. */
 clf_status clfi_rows_per_block(const clf_context *context, const char *what, int64_t rows, size_t row_bytes, int64_t spare, int64_t *out);
 
 /* Appends a block; takes over one reference to its buffer, also on failure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Table of tokenizer models. */
+/* Table of the models that a tokenizer.json may have: WordPiece, BPE and Unigram. */
 #include "text/token_model.h"
 
 static const clf_part_kind *const rows[] = {&clfi_wordpiece_kind.part, &clfi_bpe_kind.part, &clfi_unigram_kind.part};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference Transformer in double precision. */
+/* Computes a Transformer in double precision, as the reference that results of devices are compared with. */
 #include "workload/reference_transformer.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct transformer_pass {
     int64_t layer;
 } transformer_pass;
 
-/* Places of dropout, numbered as in clf_transformer_params. */
+/* The places where dropout is applied, numbered as in clf_transformer_params. */
 enum { SELF_WEIGHTS, SELF_RESULT, SOURCE_WEIGHTS, SOURCE_RESULT, HIDDEN, FFN_RESULT };
 
 static void drop(const transformer_pass *p, int place, float probability, int64_t first, int64_t count, double *x)
@@ -114,24 +114,24 @@ static clf_status ref_norm(const clfi_ref_weights *weights, const char *prefix, 
     return CLF_OK;
 }
 
-/* Keys and values of one head, as rows `step` values apart. */
+/* Keys and values of one head. Row j begins at element j * step of k and of v. */
 typedef struct head {
     const double *k, *v;
     int64_t keys, size, step;
     double *scores, *weights; /* [K] */
     bool is_source;
-    double *shown;      /* receives all weights [N,H,Q,K]; NULL: not wanted */
+    double *shown;      /* receives the layer's weights [N,H,Q,K]; NULL: not wanted */
     const double *bias; /* [2 reach + 1] by distance; NULL: none */
 } head;
 
-/* j - i between -reach and reach, as an index. */
+/* Returns the index of distance j - i in a table of distances from -reach to reach; farther ones count as -reach or reach. */
 static int64_t distance_index(const transformer_pass *p, int64_t i, int64_t j)
 {
     const int64_t reach = p->extras->reach;
     return (j - i < -reach ? -reach : j - i > reach ? reach : j - i) + reach;
 }
 
-/* q_i . k_j and, with relative positions, q_i . a_(j-i). */
+/* Returns q_i . k_j, plus q_i . a_(j-i) with relative positions. */
 static double product(const transformer_pass *p, const head *h, const double *q, int64_t i, int64_t j)
 {
     const double *k = h->k + j * h->step;
@@ -144,7 +144,7 @@ static double product(const transformer_pass *p, const head *h, const double *q,
     return sum;
 }
 
-/* Attention of one query: the i-th of its sequence, the row-th of all rows of weights. */
+/* Computes attention of query i of its sequence; `row` is the row of its weights among those of all sequences and heads. */
 static void attend(const transformer_pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
 {
     const double scale = 1 / sqrt((double)h->size);
@@ -169,7 +169,7 @@ static void attend(const transformer_pass *p, const head *h, int64_t i, int64_t 
         out[c] = clfi_ref_rounded(p->noise, out[c], weight_unit * fabs(out[c]));
 }
 
-/* y [N,Q,C] = MHA(queries [N,Q,C], keys [N,K,C]) */
+/* y [N,Q,C] = multi-head attention of queries `from` [N,Q,C] to keys and values `to` [N,K,C]. */
 static clf_status attention(const transformer_pass *p, const char *prefix, bool is_source, int64_t batch, int64_t queries, int64_t keys,
                             const double *from, const double *to, const bool *keep, double *y)
 {
