@@ -18,7 +18,7 @@ typedef struct clf_gguf_file_type {
     bool is_written;
     clf_weight_type most;   /* of most matrices */
     clf_weight_type better; /* of those that llama.cpp gives more bits: io/gguf_mix.h */
-    clf_weight_type table;  /* of the table of tokens, where the head is a tensor of its own */
+    clf_weight_type table;  /* of the token embedding table, where the head is a tensor of its own */
     clf_weight_type head;   /* of the head, or of the table that is the head too */
 } clf_gguf_file_type;
 

@@ -11,14 +11,14 @@ typedef struct clf_gguf_mix {
     const clf_gguf_file_type *file;
     int64_t layers;
     int64_t query_rows, value_rows; /* of the first layer */
-    bool has_head;                  /* "output.weight": the table of tokens is not the head */
+    bool has_head;                  /* "output.weight": the token embedding table is not the head */
 } clf_gguf_mix;
 
 /* Notes what the choice needs of a tensor. The caller sets `file`, all else is 0, and shows all tensors before it asks for a type. */
 void clfi_gguf_mix_see(clf_gguf_mix *mix, const clf_gguf_tensor *tensor);
 
 /* The type that a tensor is written in, as llama.cpp chooses it for q4_k_m, q5_k_m and q6_k:
- * - The head has file->head, the table of tokens file->table.
+ * - The head has file->head, the token embedding table file->table.
  * - Values (attn_v, attn_qkv) and second feed-forward matrices (ffn_down) have file->better in the first and the last eighth of the layers
  *   and in every third layer between. In 70B models all values have q5_k at least.
  * - All other matrices have file->most. Vectors keep their type, and so do positions, which are added and not multiplied.

@@ -23,8 +23,8 @@ typedef struct planner {
     clf_weight_lookup lookup;
     clf_adapter_plan *plan;
     size_t stored_count;                 /* of the entries, those that the checkpoint has, in the order of their names */
-    char tables[MOST_NAMES][NAME_BYTES]; /* names of tables that share one tensor: tables of tokens, and the matrix of a generator that is
-                                            tied to them */
+    char tables[MOST_NAMES][NAME_BYTES]; /* names of tables that share one tensor: token embedding tables, and the matrix of a generator
+                                            that is tied to them */
     size_t table_count;
     char table[NAME_BYTES]; /* the entry that all of them share */
     char generator[NAME_BYTES];

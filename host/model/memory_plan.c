@@ -41,7 +41,7 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* rows: the size of the vocabulary. A matrix with that many rows is a table of tokens or a head, which a conversion to q4_0 stores as
+/* rows: the size of the vocabulary. A matrix with that many rows is a token embedding table or a head, which a conversion to q4_0 stores as
  * q8_0. */
 static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, int64_t rows,
                        clf_memory_plan *plan)

@@ -38,7 +38,7 @@ typedef enum clf_weight_role {
     /* of the head */
     CLF_WEIGHT_GENERATOR,
     CLF_WEIGHT_GENERATOR_BIAS, /* a bias whose name does not follow from the generator's */
-    CLF_WEIGHT_SHARED,         /* the table of tokens that a tied generator copies; without a row it is the decoder's */
+    CLF_WEIGHT_SHARED,         /* the token embedding table that a tied generator copies; without a row it is the decoder's */
     CLF_WEIGHT_CLASSIFIER_DENSE,
     CLF_WEIGHT_CLASSIFIER_NORM,
     CLF_WEIGHT_CLASSIFIER

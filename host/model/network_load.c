@@ -97,7 +97,7 @@ static clf_status take_network_shape(const loader *l, clf_stored stored, const c
     return CLF_OK;
 }
 
-/* Loads a stored tensor as the network has it: [dim[0], ...]. is_matrix: with rank 2 it is a linear layer's or a table of tokens. */
+/* Loads a stored tensor as the network has it: [dim[0], ...]. is_matrix: with rank 2 it is a linear layer's or a token embedding table. */
 static clf_status load(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
                        bool is_matrix, clf_row_blocks *out)
 {
@@ -403,7 +403,7 @@ static bool is_one(const loader *l, const char *name, const char *other)
     return strcmp(name, other) == 0 || (l->source->is_copy && l->source->is_copy(l->source->user, name, other));
 }
 
-/* Finds the side's table of tokens. If the file has only the tied generator's matrix, that is the table. */
+/* Finds the side's token embedding table. If the file has only the tied generator's matrix, that is the table. */
 static clf_status need_tokens(const loader *l, const side *s, const clf_weight_name **out)
 {
     const clf_weight_name *generator = find(l, l->names->head, CLF_WEIGHT_GENERATOR, 0);
@@ -413,7 +413,7 @@ static clf_status need_tokens(const loader *l, const side *s, const clf_weight_n
     return CLF_OK;
 }
 
-/* Loads the side's table of tokens, or shares the rows of `held`, the other side's, if both are the same. */
+/* Loads the side's token embedding table, or shares the rows of `held`, the other side's, if both are the same. */
 static clf_status load_tokens(const loader *l, const side *s, const side *other, const clf_embedding_config *config,
                               const clf_token_embedding *held, clf_row_blocks *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which tables of tokens and positions a network shares or computes. */
+/* Decides which token embedding tables and positions a network shares or computes. */
 #include "model/tied_tables.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides about tables that a file may leave out: tables of tokens that a model shares, and positions that can be computed. */
+/* Decides about tables that a file may leave out: token embedding tables that a model shares, and positions that can be computed. */
 #ifndef CLFI_MODEL_TIED_TABLES_H
 #define CLFI_MODEL_TIED_TABLES_H
 
@@ -15,7 +15,7 @@ void clfi_tie_generator(clf_checkpoint *checkpoint, const clf_name_map *names, c
  * whatever it holds; so does this. */
 void clfi_take_positions(clf_checkpoint *checkpoint, const clf_name_map *names, clf_network_config *config);
 
-/* Whether a tensor has the same bits as a table of tokens or a generator's matrix that was loaded (is_taken). */
+/* Whether a tensor has the same bits as a token embedding table or a generator's matrix that was loaded (is_taken). */
 bool clfi_is_copy_of_table(const clf_checkpoint *checkpoint, const clf_name_map *names, const char *prefix, const char *name,
                            bool (*is_taken)(const void *user, const char *name), const void *user);
 

@@ -12,7 +12,7 @@ typedef struct clf_weights clf_weights;
 /* Use of a tensor in the network. */
 typedef enum clf_weight_use {
     CLFI_WEIGHT_KEPT,   /* norms, biases, positions: never rounded to f16; blocks become f32 */
-    CLFI_WEIGHT_MATRIX, /* of a linear layer, or a table of tokens: may be rounded */
+    CLFI_WEIGHT_MATRIX, /* of a linear layer, or a token embedding table: may be rounded */
     CLFI_WEIGHT_PLAIN   /* a matrix whose rows are stored as the network has them: may stay quantised */
 } clf_weight_use;
 

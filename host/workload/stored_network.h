@@ -59,7 +59,7 @@ typedef struct clfi_decoder_cost {
     double cache_bytes;     /* keys and values of one token, as f32 */
 } clfi_decoder_cost;
 
-/* The model: a decoder. NOT_FOUND: the checkpoint has no table of tokens. */
+/* The model: a decoder. NOT_FOUND: the checkpoint has no token embedding table. */
 clf_status clfi_stored_network_cost(const clfi_stored_network *model, clfi_decoder_cost *out);
 
 #endif
