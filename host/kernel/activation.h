@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of the activation kernels. */
+/* Launches activation functions (cl/any/activation_map.cl). */
 #ifndef CLFI_KERNEL_ACTIVATION_H
 #define CLFI_KERNEL_ACTIVATION_H
 

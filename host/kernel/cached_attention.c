@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention of single queries to cached keys. */
+/* Launches the attention of decoding: each query uses its own rows of a cache of keys and values. */
 #include "kernel/cached_attention.h"
 
 #include "kernel/loops.h"
@@ -8,12 +8,12 @@
 enum {
     FEW_QUERIES = 8,
     GROUP_WG = 64,         /* work-group size without launch graphs */
-    GROUP_PART_KEYS = 128, /* fewest keys of a part */
-    VECTOR_PART_KEYS = 64, /* fewest keys of a part */
+    GROUP_PART_KEYS = 128, /* fewest keys of a part in the group kernel */
+    VECTOR_PART_KEYS = 64, /* fewest keys of a part in the vector kernel */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
-    SCORE_MULTIPLY_ADDS = 16, /* cost of a score's exponential and sum */
-    MOST_COLUMNS = 8          /* queries or heads that a work-item of vectors computes together, so that they share reads of keys */
+    SCORE_MULTIPLY_ADDS = 16, /* multiply-adds that a score's exponential and sum cost */
+    MOST_COLUMNS = 8          /* queries or heads that a work-item of the vector kernel computes together, with the same reads of keys */
 };
 
 /* Same struct as in cl/shared/cached_attention.cl. */
@@ -82,7 +82,7 @@ static int64_t seen_keys(const clf_cached_attention_args *args)
     return args->window > 0 && args->window < args->keys ? args->window : args->keys;
 }
 
-/* States the work as if every query used seen_keys keys. */
+/* States the upper bound of the work that clfi_launch_work asks for: every query uses seen_keys keys. */
 static void state_work(clf_launch *launch, const clf_cached_attention_args *args)
 {
     const double scores = (double)(args->q->dim[0] * args->q->dim[1]) * (double)seen_keys(args), head = (double)args->q->dim[2];
@@ -103,7 +103,8 @@ static int64_t wanted_items(const clf_context *context)
     return (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT;
 }
 
-/* Number of parts into which the keys are divided: enough to turn `items` work-items into wanted_items, of at least `least` keys each. */
+/* Returns the number of parts into which the keys are divided. Without parts there are `items` work-items; enough parts make them
+ * wanted_items. A part has at least `least` keys. */
 static int64_t parts_of(const clf_context *context, const clf_cached_attention_args *args, int64_t items, int64_t least)
 {
     const int64_t wanted = wanted_items(context);
@@ -111,7 +112,7 @@ static int64_t parts_of(const clf_context *context, const clf_cached_attention_a
     return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
 }
 
-/* Keys per part, a multiple of `block`. */
+/* Returns the keys per part, a multiple of `block`. */
 static int64_t part_keys(int64_t keys, int64_t parts, int64_t block)
 {
     return ((keys + parts - 1) / parts + block - 1) / block * block;
@@ -122,19 +123,19 @@ static clf_status create_parts(clf_context *context, const clf_cached_attention_
     return clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], args->q->dim[2] + 2}, out);
 }
 
-/* Most columns of a work-item. Loops over them are unrolled, which takes slow compilers minutes. */
+/* Returns the most columns (queries or heads) of a work-item. Loops over columns are unrolled, which takes slow compilers minutes. */
 static int64_t most_columns(const clf_context *context)
 {
     return context->device.caps.slow_compiler ? 1 : MOST_COLUMNS;
 }
 
-/* Queries of a work-item: several if every compute unit still gets enough items, as in a prompt. */
+/* Returns the queries of a work-item: several if every compute unit still gets enough work-items, as with the many queries of a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
     return args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
 }
 
-/* Heads of one key head that a work-item computes together. */
+/* Returns the number of query heads with the same key head that a work-item computes together. */
 static int64_t shared_heads(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t group = args->q->dim[0] / args->k->dim[0], most = most_columns(context);
@@ -144,7 +145,8 @@ static int64_t shared_heads(const clf_context *context, const clf_cached_attenti
     return count;
 }
 
-/* Number of parts of the keys. A unit runs its few work-items one after another, so parts are added until every unit has equally many. */
+/* Returns the number of parts of the keys. A compute unit runs its few work-items one after another, so parts are added until every unit
+ * has the same number of them. */
 static int64_t vector_parts(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t items = args->q->dim[0] / shared_heads(context, args) * args->q->dim[1];
@@ -170,7 +172,7 @@ bool clfi_cached_attention_vector_supports(const clf_context *context, const voi
                                        ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
 }
 
-/* Keys are divided into parts if shared heads leave too few work-items. The number of keys does not matter here, so that every step of a
+/* Whether keys are divided into parts: shared heads leave too few work-items. The number of keys is ignored, so that every step of a
  * sequence runs the same kernels. */
 static bool is_vector_split(const clf_context *context, const clf_cached_attention_args *args)
 {
@@ -190,7 +192,7 @@ static clf_kernel_spec vector_spec(const clf_context *context, const char *kerne
     return spec;
 }
 
-/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any view, not read. */
+/* parts: results of the parts, f32 [count, queries, heads, head size + 2]. With count 1 keys are not divided, and any view will do. */
 static clf_status run_vector(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
     const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector", args);
@@ -237,7 +239,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     return st;
 }
 
-/* Work-items of a group, which take a key each. */
+/* Returns the work-group size; each work-item takes one key of a block. */
 static int group_of(const clf_context *context)
 {
     return clfi_graph_group_or(&context->device.caps, GROUP_WG);
@@ -277,7 +279,7 @@ static clf_kernel_spec group_spec(const clf_context *context, const char *kernel
     return spec;
 }
 
-/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any view, not read. */
+/* parts: results of the parts, f32 [count, queries, heads, head size + 2]. With count 1 keys are not divided, and any view will do. */
 static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
     const clf_kernel_spec spec = group_spec(context, "cached_attention_group", args, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/cpu/cached_attention_vector.cl and cl/gpu/cached_attention_group.cl. */
+/* Launches the attention of decoding, with cached keys and values (cl/cpu/cached_attention_vector.cl, cl/gpu/cached_attention_group.cl). */
 #ifndef CLFI_KERNEL_CACHED_ATTENTION_H
 #define CLFI_KERNEL_CACHED_ATTENTION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/any/combine.cl and cl/any/soft_cap.cl. */
+/* Launches products, sums and soft caps of elements (cl/any/combine.cl, cl/any/soft_cap.cl). */
 #ifndef CLFI_KERNEL_COMBINE_H
 #define CLFI_KERNEL_COMBINE_H
 

@@ -191,7 +191,7 @@ static size_t pack_walk(const clf_einsum_loops *loops, const index_walk *w, cons
     return count;
 }
 
-/* States the work as if every factor were read from memory at each use. */
+/* States the upper bound of the work that clfi_launch_work asks for: every factor is read from memory at each use. */
 static void state_work(clf_launch *launch, const clf_einsum_loops *loops)
 {
     double steps = 1, results = 1;

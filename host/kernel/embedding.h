@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/cpu/embedding_vector.cl and cl/gpu/embedding_group.cl. */
+/* Launches token embedding, the sum of rows of several tables (cl/cpu/embedding_vector.cl, cl/gpu/embedding_group.cl). */
 #ifndef CLFI_KERNEL_EMBEDDING_H
 #define CLFI_KERNEL_EMBEDDING_H
 

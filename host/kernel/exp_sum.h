@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of cl/any/exp_sum.cl. */
+/* Launches the sums of exponentials of rows, which samplers need (cl/any/exp_sum.cl). */
 #ifndef CLFI_KERNEL_EXP_SUM_H
 #define CLFI_KERNEL_EXP_SUM_H
 

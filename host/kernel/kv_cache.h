@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of cl/any/kv_cache.cl. */
+/* Launches the storing of new tokens' keys and values in a cache (cl/any/kv_cache.cl). */
 #ifndef CLFI_KERNEL_KV_CACHE_H
 #define CLFI_KERNEL_KV_CACHE_H
 

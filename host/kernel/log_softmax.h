@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/cpu/log_softmax_vector.cl and cl/gpu/log_softmax_group.cl. */
+/* Launches log-softmax of rows (cl/cpu/log_softmax_vector.cl, cl/gpu/log_softmax_group.cl). */
 #ifndef CLFI_KERNEL_LOG_SOFTMAX_H
 #define CLFI_KERNEL_LOG_SOFTMAX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/any/pooling.cl. */
+/* Launches the pooling of each sequence's token vectors into one vector (cl/any/pooling.cl). */
 #ifndef CLFI_KERNEL_POOLING_H
 #define CLFI_KERNEL_POOLING_H
 

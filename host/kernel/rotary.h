@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of cl/any/rotary.cl. */
+/* Launches rotary position embedding (cl/any/rotary.cl). */
 #ifndef CLFI_KERNEL_ROTARY_H
 #define CLFI_KERNEL_ROTARY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of cl/any/row_check.cl. */
+/* Launches the search for rows with numbers that are not finite or not 0 (cl/any/row_check.cl). */
 #ifndef CLFI_KERNEL_ROW_CHECK_H
 #define CLFI_KERNEL_ROW_CHECK_H
 

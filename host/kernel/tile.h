@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of tiles and work-groups, with which an engine's kernels are built. */
+/* Tile and work-group sizes that an engine's kernels are compiled with. */
 #ifndef CLFI_KERNEL_TILE_H
 #define CLFI_KERNEL_TILE_H
 
@@ -13,12 +13,11 @@ typedef struct clf_tile {
 
 typedef struct clf_tile_parameter {
     const char *name;
-    int values[CLFI_TILE_VALUES]; /* that kernels support, rising; 0 ends them */
+    int values[CLFI_TILE_VALUES]; /* supported values in rising order, ended by 0 */
 } clf_tile_parameter;
 
-/* The parameters of one engine. fits() returns whether a tile's values are possible together on this device (registers, local memory,
- * work-groups); each value is one of its parameter's values or 0. standard() replaces 0 by the engine's choice, unless that depends on the
- * product. */
+/* The parameters of one engine. A tile's values are 0 or supported ones. fits() returns whether they are possible together on this device
+ * (registers, local memory, work-groups). standard() replaces 0 by the engine's choice, unless the choice depends on the product. */
 typedef struct clf_tiling {
     const clf_tile_parameter *parameters;
     size_t count;
@@ -26,7 +25,7 @@ typedef struct clf_tiling {
     clf_tile (*standard)(const clf_context *context, const clf_tile *tile);
 } clf_tiling;
 
-/* The tile with `usual` where it has 0. */
+/* Returns the tile with each 0 replaced by the value of `usual`. */
 static inline clf_tile clfi_tile_or(const clf_tile *tile, const clf_tile *usual)
 {
     clf_tile all = *tile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/cpu/top_k_vector.cl and cl/gpu/top_k_group.cl. */
+/* Launches the search for the k largest elements of each row (cl/cpu/top_k_vector.cl, cl/gpu/top_k_group.cl). */
 #ifndef CLFI_KERNEL_TOP_K_H
 #define CLFI_KERNEL_TOP_K_H
 
