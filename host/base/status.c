@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Thread-local failure detail; allocates nothing, so that running out of memory can be reported too. */
+/* Keeps the message of the last failure for each thread. Allocates nothing, so that running out of memory can be reported too. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ const char *clf_last_error(void)
 
 clf_status clfi_fail(clf_status status, const char *format, ...)
 {
-    char fresh[CLFI_REASON_BYTES]; /* an argument may point into the old detail */
+    char fresh[CLFI_REASON_BYTES]; /* an argument may point into `detail` */
     va_list args;
     va_start(args, format);
     vsnprintf(fresh, sizeof fresh, format, args);

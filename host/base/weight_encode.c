@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodes floats as blocks of quantised weights. */
+/* Encodes floats as blocks of quantised weights, in GGUF's formats. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void encode_q4_0(const float *x, uint8_t *out)
         out[2 + i] = (uint8_t)(nibble_of(x[i] * inverse) | nibble_of(x[i + 16] * inverse) << 4);
 }
 
-/* 16 bytes of low nibbles and, at `fifth`, 32 fifth bits of q + zero. */
+/* Stores the 32 numbers q + zero of five bits: their low four bits as 16 bytes at `nibbles`, their fifth bits as 4 bytes at `fifth`. */
 static void store_fifths(const clf_weight_fit *fit, int zero, uint8_t *fifth, uint8_t *nibbles)
 {
     uint32_t bits = 0;
@@ -70,12 +70,13 @@ static void encode_q5_1(const float *x, uint8_t *out)
     clf_weight_fit fit;
     clfi_weight_fit(&grid, x, &fit);
     store_bits(fit.scale, out);
-    store_bits(fit.offset ^ 0x8000, out + 2); /* the block adds its offset */
+    store_bits(fit.offset ^ 0x8000, out + 2); /* changes the sign: the format adds the offset, the fit subtracts it */
     store_fifths(&fit, 0, out + 4, out + 8);
 }
 
-/* Halves d and m, then eight pairs of six bits. Bytes 0..3 and 4..7 have scales and offsets of groups 0 to 3 in their low six bits. Bytes
- * 8..11 have the low four bits of groups 4 to 7, and bytes 0..7 have the high two bits of these above the other six. */
+/* Stores the halves (16-bit floats) d and m, then a scale and an offset of six bits for each of eight groups. Of these, bytes 0..3 and 4..7
+ * have the scales and offsets of groups 0 to 3 in their low six bits. Bytes 8..11 have the low four bits of groups 4 to 7. The high two
+ * bits of bytes 0..7 have the high two bits of groups 4 to 7. */
 static void store_pairs(const clf_weight_fit *fit, uint8_t *out)
 {
     uint8_t *pairs = out + 4;
@@ -89,7 +90,7 @@ static void store_pairs(const clf_weight_fit *fit, uint8_t *out)
     }
 }
 
-/* Byte 32 p + i has the low nibbles of weight i of groups 2 p and 2 p + 1. */
+/* Byte 32 p + i has the low four bits of weight i of group 2 p and, above them, those of weight i of group 2 p + 1. */
 static void store_k_nibbles(const clf_weight_fit *fit, uint8_t *out)
 {
     for (int i = 0; i < 128; i++) {
@@ -124,8 +125,8 @@ static void encode_q5_k(const float *x, uint8_t *out)
     store_k_nibbles(&fit, out + 48);
 }
 
-/* In each half of 128 weights, low byte 32 p + i has the low nibbles of weights 32 p + i and 32 p + i + 64. High byte i has two bits of
- * weights i, i + 32, i + 64 and i + 96. */
+/* The low four bits of 256 weights come first, then their high two bits. Both parts have 128 weights at a time. Byte i < 64 of the low bits
+ * has weights i and i + 64 of them. Byte i < 32 of the high bits has weights i, i + 32, i + 64 and i + 96. */
 static void encode_q6_k(const float *x, uint8_t *out)
 {
     static const clf_weight_grid grid = {.groups = 16, .width = 16, .lowest = -32, .highest = 31, .least_scale = -128, .most_scale = 127};

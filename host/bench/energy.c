@@ -10,13 +10,14 @@
 #include "bench/energy_counter.h"
 
 struct clfi_energy {
-    clfi_energy_counter counter; /* method NULL: not measured */
+    clfi_energy_counter counter; /* method NULL: no counter works, so energy is not measured */
     clf_str reason;
 };
 
 const clfi_energy_source clfi_energy_system = {"/sys", "libnvidia-ml.so.1"};
 
-/* Appends the failure of a counter to the reason, so that the next counter is tried. OUT_OF_MEMORY is forwarded. */
+/* Appends the failure of a counter to the reason why energy is not measured, so that the caller can try the next counter. Returns
+ * OUT_OF_MEMORY at once. */
 static clf_status note(clfi_energy *energy, clf_status failure)
 {
     if (failure == CLF_OUT_OF_MEMORY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: single ops. Bounds are first-order rounding bounds (Higham 2002, chapter 3), u = 2^-24. */
+/* Self-test of single ops. Error bounds are first-order rounding bounds (Higham 2002, chapter 3), u = 2^-24. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 
 static const double u = 0x1p-24;
 
-/* y [ROWS,COLUMNS] = f(x). y is row-major, or column-major if its axes are exchanged, so that no order of elements suits both x and y. */
+/* Tests y [ROWS,COLUMNS] = f(x). x is row-major; y is column-major if is_exchanged, so that no order of elements suits both. */
 static clf_status activation_case(clfi_selftest *test, clf_activation kind, bool is_exchanged)
 {
     enum { ROWS = 13, COLUMNS = 79 };
@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-/* Two widths, for work-groups of two sizes. */
+/* Tests two widths, because they run with different work-group sizes. */
 clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
 {
     CLF_TRY(l2_normalize_case(test, 387));

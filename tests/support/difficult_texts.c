@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the difficult texts: JSON strings, or objects with Base64 for texts that are not UTF-8. */
+/* Reads the file of difficult texts for tests of tokenizers. Each line is a JSON string, or an object with Base64 for a text that is not
+ * UTF-8. */
 #include "support/difficult_texts.h"
 
 #include <jansson.h>

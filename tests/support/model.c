@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the real model. */
+/* Finds the directory of a real model, all-MiniLM-L6-v2, for tests that need one. */
 #include "support/model.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the real model for tests that need one. */
+/* Finds the directory of a real model for tests that need one. */
 #ifndef CLF_TEST_MODEL_H
 #define CLF_TEST_MODEL_H
 
