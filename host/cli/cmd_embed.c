@@ -98,7 +98,7 @@ static clf_status embed_stream(cli_session *session, const embed_options *o, cli
     return file.stream ? clfi_atomic_commit(&file) : CLF_OK;
 }
 
-/* Sets *window to the one with which an earlier run began the same output. Without such a run it stays. */
+/* Sets *window to the one with which an earlier run began the same output. Without such a run *window does not change. */
 static clf_status take_kept_window(const embed_options *o, size_t *window)
 {
     cli_job job;

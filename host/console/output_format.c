@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the format of an output by --format or by its name. */
+/* Chooses the format of an output by --format or by the extension of its file name. */
 #include "console/output_format.h"
 
 #include <stdbool.h>

@@ -15,7 +15,7 @@
 typedef struct cli_progress {
     const char *unit; /* a plural that ends in s: "texts" */
     uint64_t start_ns;
-    uint64_t build_ns;          /* of the context when the work began: compiling is no part of its rate */
+    uint64_t build_ns;          /* of the context when the work began: the rate does not include compiling */
     const clf_context *context; /* NULL: none */
     size_t base;                /* done before the current window */
     double passed;              /* share of all work that was skipped: not counted in the rate */

@@ -113,7 +113,7 @@ bool cli_inputs_are_read(const cli_inputs *inputs);
 clf_status cli_contents_blame(const char *name, clf_status st);
 
 /* Puts the origin of the text that caused the failure in front of the message: "F: line 7" (`unit` is "line"), as cli_contents_blame. If
- * place->line is 0, it is "text 3" by `number`, from 1, and the status stays. */
+ * place->line is 0, it is "text 3" by `number`, from 1, and the status does not change. */
 clf_status cli_text_blame(const cli_place *place, const char *unit, size_t number, clf_status st);
 
 /* cli_text_blame for text *failed of the window (failed_text of the library's calls). CLF_OK, and a failure with an index outside the

@@ -34,7 +34,7 @@ static clf_status upload(clf_context *context, clf_similarity similarity, const 
     return CLF_OK;
 }
 
-/* Rounding may take the cosine of two vectors of length 1 beyond 1. NaN stays. */
+/* Rounding may take the cosine of two vectors of length 1 beyond 1. NaN stays NaN. */
 static void bound_cosines(clf_similarity similarity, float *scores, size_t count)
 {
     for (size_t i = 0; similarity == CLF_SIMILARITY_COSINE && i < count; i++)

@@ -32,7 +32,7 @@ static clf_status open_prompt(clf_session *session)
     return session->chat ? CLF_OK : clfi_chat_prompt_open(model->directory, model->tokenizer, &session->chat);
 }
 
-/* The index of the first message that may be forgotten: a system message at the beginning stays. */
+/* The index of the first message that may be forgotten: a system message at the beginning is kept. */
 static size_t first_of_talk(const clf_message *messages)
 {
     return strcmp(messages[0].role, "system") == 0 ? 1 : 0;

@@ -37,9 +37,9 @@ typedef struct clf_generation_config {
  * are looked for in both: eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id). The rules
  * are forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
  * begin_suppress_tokens, forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for
- * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: a token id that is no number from 0, or another value
- * that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes
- * texts. Release with clfi_generation_config_free. */
+ * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: a token id that is not a number from 0 on, or another
+ * value that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that
+ * changes texts. Release with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* Whether the key is a rule that is not supported: only a value that changes nothing is accepted. */

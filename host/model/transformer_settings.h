@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 
-/* Reads a length. *out 0: one above 1e9, which is no limit (tools write "no limit" as 1e30 or Infinity). *out stays if the key is absent or
- * null. FORMAT. */
+/* Reads a length. *out 0: one above 1e9, which is no limit (tools write "no limit" as 1e30 or Infinity). *out does not change if the key is
+ * absent or null. FORMAT. */
 clf_status clfi_length_read(const json_t *json, const char *where, const char *key, int64_t *out);
 
 /* Checks `settings` as clfi_transformer_settings_read gives them; `name`: their file's. UNSUPPORTED, by file and key: a task or an output

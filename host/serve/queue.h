@@ -29,7 +29,8 @@ void srv_queue_wake(srv_queue *queue); /* workers look at their jobs again: one 
 /* Counts a worker whose device answers, for the first time or again. */
 void srv_queue_join(srv_queue *queue);
 
-/* Removes a worker whose device is lost. True: other workers remain and take over its jobs. False: it is the last one and stays. */
+/* Removes a worker whose device is lost. True: other workers remain and take over its jobs. False: it is the last one and is not
+ * removed. */
 bool srv_queue_leave(srv_queue *queue);
 
 /* Waits for that time, or until the queue is closed. */

@@ -72,7 +72,7 @@ typedef struct tuner {
     const clfi_tune_products *products;
     clfi_tune_device device;
     clf_tuning kept;       /* earlier choices, each once */
-    const char *reference; /* engines that candidates run in turn with; never CLBlast: a candidate's parameters hold for the process */
+    const char *reference; /* engines that candidates alternate with; never CLBlast: a candidate's parameters hold for the process */
     char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
     double product_ns; /* time to measure one candidate on one product */

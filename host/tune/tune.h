@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tunes a device: finds which engine with which tile, and which of CLBlast's parameters, make a model's matrix products fastest.
  *
- * Every candidate runs in a process of its own, in turn with a reference in the same process, so that what disturbs one disturbs the other.
- * Its numbers are checked against float64 first. The calling process must not have used OpenCL (it forks). */
+ * Every candidate runs in a process of its own, alternately with a reference in the same process, so that disturbances affect both. Its
+ * results are checked against float64 first. The calling process must not have used OpenCL (it forks). */
 #ifndef CLFI_TUNE_TUNE_H
 #define CLFI_TUNE_TUNE_H
 

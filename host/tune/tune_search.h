@@ -9,7 +9,7 @@
 typedef struct clfi_tune_results {
     clfi_tune_candidate *items;
     size_t count, capacity;
-    bool is_reference_table; /* the reference that candidates run in turn with is the table's choice itself */
+    bool is_reference_table; /* the reference that candidates alternate with is the table's choice itself */
 } clfi_tune_results;
 
 clf_status clfi_tune_results_add(clfi_tune_results *results, const clfi_tune_candidate *candidate); /* OUT_OF_MEMORY */

@@ -54,7 +54,7 @@ typedef struct clf_model_params {
     clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
                             FORMAT, logits that are not finite. Q8_0: each number of a block errs by at most m (1 + 2^-9) / 254 + 2^-24, m
                             being the block's largest magnitude. A block beyond 127 x 65504 becomes NaN, which ends likewise.
-                            UNSUPPORTED: the size of a head is no multiple of 32 */
+                            UNSUPPORTED: the size of a head is not a multiple of 32 */
     size_t sequences;    /* of language models: texts that are to run together, for which a pass needs room; 0 = 16 */
 } clf_model_params;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Launch graphs: many launches in one give what they give one by one; what is no part of a graph ends it; errors leave nothing behind. On
- * devices that run no graphs the same launches run one by one. Only GPUs have graphs with kernels that run as work-groups. */
+/* Tests launch graphs: many launches in one give the same results as one by one. A launch that cannot be part of a graph ends it. Errors
+ * leave nothing behind. On devices without graphs the same launches run one by one. Only GPUs have graphs with kernels that run as
+ * work-groups. */
 #include "runtime/launch_graph.h"
 
 #include <string.h>
@@ -237,7 +238,7 @@ static void test_released(void **state)
     destroy(&w);
 }
 
-/* A kernel that is no part of a graph, one that does not compile as a part, and a transfer: all happens, in order, launch by launch. */
+/* A kernel that cannot be part of a graph, one that does not compile as a part, and a transfer: all run in order, launch by launch. */
 static void test_interruptions(void **state)
 {
     static const char *const kernels[][2] = {{"alone.cl", "alone"}, {"refuses.cl", "refuses"}, {NULL, NULL}};
