@@ -203,7 +203,7 @@ void srv_rows_embedding(const srv_call *call, size_t index, float *out)
 {
     const srv_rows *rows = &call->job->rows;
     memcpy(out, rows->rows + index * rows->width, call->wire.dimensions * sizeof *out);
-    if (call->wire.dimensions < rows->width || call->wire.normalises)
+    if (call->wire.normalises)
         srv_normalise(out, call->wire.dimensions);
 }
 
