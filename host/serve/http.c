@@ -25,7 +25,7 @@
 #include "serve/text_asks.h"
 #include "serve/watch.h"
 
-enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
+enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10 };
 
 struct srv_http {
     srv_http_params params;
@@ -89,7 +89,7 @@ static void log_request(const http_request *r)
 {
     srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
-    const int status = r->is_answered ? r->call.reply.status : LEFT_STATUS;
+    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(SRV_FAULT_LEFT)->status;
     const size_t index = srv_routes_index(r->route);
     srv_count_request(&r->http->params.state->metrics, index, status, seconds);
     const srv_access access = {.route = srv_routes_name(index),
@@ -100,21 +100,21 @@ static void log_request(const http_request *r)
     r->http->params.log(r->http->params.log_user, &access);
 }
 
-/* Cancels the job of a request that has ended, unless the job is over. */
-static void leave_job(http_request *r)
+/* Cancels the job of a request that has ended, unless the job is over. Counts the request if its client left or its time was up. */
+static void leave_job(http_request *r, bool has_left)
 {
     srv_job *job = r->call.job;
     srv_error gone;
     if (!job)
         return;
     pthread_mutex_lock(&job->lock);
-    const bool is_over = job->state == SRV_JOB_DONE;
+    has_left |= job->state != SRV_JOB_DONE || job->error.fault == SRV_FAULT_LEFT || job->error.fault == SRV_FAULT_LATE;
     job->wake = NULL;
     pthread_mutex_unlock(&job->lock);
-    if (is_over && !atomic_load(&job->is_cancelled))
+    if (!has_left)
         return;
     srv_count(&r->http->params.state->metrics, SRV_COUNTER_CANCELLED, 1);
-    srv_refuse(&gone, SRV_FAULT_BACKEND, NULL, "the client has left");
+    srv_refuse(&gone, SRV_FAULT_LEFT, NULL, "the client has left");
     srv_job_cancel(job, &gone);
     srv_queue_wake(&r->http->params.state->queue);
 }
@@ -128,9 +128,7 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     if (!r)
         return;
     *context = NULL;
-    if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK && r->call.job)
-        atomic_store(&r->call.job->is_cancelled, true);
-    leave_job(r);
+    leave_job(r, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
     if (r->watched)
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
     log_request(r);

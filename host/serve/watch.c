@@ -187,7 +187,7 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
         return false;
     }
     if (has_left(connection, now)) {
-        srv_refuse(&out->error, SRV_FAULT_BACKEND, NULL, "the client has left");
+        srv_refuse(&out->error, SRV_FAULT_LEFT, NULL, "the client has left");
     } else if (now - connection->job->came_ns > watch->request_ns) {
         refuse_late(&out->error);
         if (connection->phase == SRV_PHASE_SENDING && now - connection->job->came_ns > watch->request_ns + 10 * SECOND)
