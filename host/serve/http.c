@@ -388,7 +388,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
     if (!r->route && allow[0]) {
         memcpy(r->allow, allow, sizeof allow);
         r->call.reply.allow = r->allow;
-        return srv_refuse(&r->call.error, SRV_FAULT_METHOD, NULL, "this method is not supported here: expected %s", allow);
+        return srv_refuse(&r->call.error, SRV_FAULT_METHOD, NULL, "the path does not support this method: expected %s", allow);
     }
     if (!r->route)
         return srv_refuse(&r->call.error, SRV_FAULT_NO_ROUTE, NULL, "unknown path");
@@ -396,7 +396,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
         return true;
     if (srv_headers_are_foreign(headers, params->state->options->origin))
         return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL,
-                          "pages of other sites may not use this server (see clformer serve --cors)");
+                          "Origin: pages of other sites may not use this server (allow a site: clformer serve --cors ORIGIN)");
     return srv_headers_check_type(headers, &r->call.error);
 }
 
@@ -412,11 +412,13 @@ static enum MHD_Result answer_options(http_request *r)
 
 static bool body_too_large(http_request *r)
 {
-    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the body is larger than %zu bytes", r->http->params.state->options->max_body);
+    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the request's body: expected at most %zu bytes (--max-body)",
+                      r->http->params.state->options->max_body);
 }
 
 /* Handles the headers of a request. A malformed message, a body that is too large, and a refused client that waits for 100 Continue get
- * their error at once, and the connection ends. Other errors are sent after the body was read, so that the connection can be kept. */
+ * their error at once, and the connection ends. Other errors, and the answer to OPTIONS with a body, are sent after the body was read, so
+ * that the connection can be kept. */
 static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
     srv_headers headers = {.bytes = 0};
@@ -432,8 +434,8 @@ static enum MHD_Result begin(http_request *r, const char *method, const char *ve
         body_too_large(r);
         return answer_early(r);
     }
-    if (strcmp(method, "OPTIONS") == 0 && headers.length == 0 && headers.codings == 0)
-        return answer_options(r);
+    if (strcmp(method, "OPTIONS") == 0)
+        return headers.length == 0 && headers.codings == 0 ? answer_options(r) : MHD_YES;
     if (!check_access(r, &headers, method) && headers.expects)
         return answer_early(r);
     return MHD_YES;
@@ -449,7 +451,7 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
     r->sent += size;
     if (r->watched)
         srv_watch_receive(r->http->watch, r->watched, size);
-    if (r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
+    if (r->route && r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
         srv_refuse_memory(&r->call);
     return MHD_YES;
 }
@@ -535,7 +537,7 @@ clf_status srv_http_start(const srv_http_params *params, srv_http **out)
                                     MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED, end_request, http,
                                     MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
     if (!http->daemon)
-        CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd does not start"));
+        CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd cannot start its threads"));
     CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));
     *out = http;
     return CLF_OK;
