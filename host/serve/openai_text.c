@@ -230,7 +230,7 @@ bool srv_openai_completions(srv_call *call)
     const bool is_one = json_is_string(prompt) || json_is_number(head) || json_is_boolean(head);
     const size_t count = is_one ? 1 : json_array_size(prompt);
     if (count == 0)
-        return srv_refuse_field(call->body, "prompt", "a text, a list of texts or token ids", &call->error);
+        return srv_refuse_field(call->body, "prompt", "a text, a list of texts or a list of token ids", &call->error);
     if (count > SRV_MOST_PROMPTS || (streams && count > 1))
         return srv_refuse(&call->error, SRV_FAULT_INVALID, "prompt", "prompt: expected at most %d prompts per request, found %zu",
                           streams ? 1 : SRV_MOST_PROMPTS, count);

@@ -97,12 +97,18 @@ def test_tei(server, want):
         server.post("/similarity", {"inputs": {"source_sentence": "a", "sentences": [long]}, "parameters": parameters}, status)
     for path, body in (("/embed", {}), ("/embed", {"inputs": "a", "prompt_name": "none"}), ("/embed", {"inputs": 1}),
                        ("/embed", {"inputs": "a", "truncation_direction": "up"}), ("/embed", {"inputs": "a", "normalize": 1}),
-                       ("/similarity", {"inputs": "a"}), ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
+                       ("/similarity", {"inputs": "a"}),
+                       ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["b"]}, "parameters": "a"}),
+                       ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
                        ("/decode", {"ids": [1 << 40]}), ("/decode", {"ids": [-1]}), ("/rerank", {"query": 1, "texts": ["a"]}),
                        ("/rerank", {"query": "a", "texts": [1]})):
         answer = server.post(path, body, 422)
         if answer and (not isinstance(answer["error"], str) or answer["error_type"] != "validation"):
             fail(f"{path} {body}: {answer}")
+    if (answer := server.post("/decode", {"ids": [[1], [2, 1 << 40]]}, 422)) and "entry 1: token id 1 " not in answer["error"]:
+        fail(f"/decode: {answer}")
+    expect_rows("ids that are cut", *(server.post("/embed", {"inputs": ids, "truncation_direction": "left"})
+                                      for ids in ([5] * 100 + list(range(3, 40)), [5] * 3 + list(range(3, 40)))))
     if (answer := server.post("/embed", {"inputs": []}, 400)) and answer["error_type"] != "empty":
         fail(f"no inputs: {answer}")
     tokens = server.post("/tokenize", {"inputs": ["Aé cat", "x"]})
@@ -207,16 +213,18 @@ def test_not_finite():
             write_safetensors(path, {**tensors, name: (kind, shape, content[:begin] + b"\0\x7e" * shape[1] + content[begin + size:])})
         spoilt = Server(*folders)
         pair, texts = ["a", "the cat"], ["x", "the cat", "a"]
+        ask = {"query": "x", "documents": texts}
         for path, body in (("/v1/embeddings", {"input": texts}), ("/v1/embeddings", {"input": texts, "encoding_format": "base64"}),
                            ("/embed", {"inputs": texts}), ("/embed", {"inputs": texts, "normalize": False, "dimensions": 2}),
                            ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["the cat"]}}),
                            ("/api/embed", {"model": "distilbert", "input": texts}), ("/predict", {"inputs": pair}),
                            ("/predict", {"inputs": [["a"], pair]}), ("/rerank", {"query": "x", "texts": texts}),
-                           ("/rerank", {"query": "x", "texts": texts, "raw_scores": True}), ("/v1/rerank", {"query": "x", "documents": texts}),
-                           ("/v2/rerank", {"query": "x", "documents": texts, "top_n": 1})):
+                           ("/rerank", {"query": "x", "texts": texts, "raw_scores": True}), ("/v1/rerank", ask),
+                           ("/v2/rerank", {**ask, "top_n": 1})):
             answer = spoilt.post(path, body, 424 if "texts" in body or "inputs" in body else 500)
             message = answer and (answer["error"] if isinstance(answer["error"], str) else answer["error"]["message"])
-            if message and not all(part in message for part in ("text 1:" if pair not in body.values() else "text 0:", "not finite", "nan")):
+            index = 0 if pair in body.values() else 1
+            if message and not all(part in message for part in (f"text {index}:", "not finite", "nan")):
                 fail(f"{path} {body}: {message!r}")
         if not spoilt.post("/v1/embeddings", {"input": "x"}):
             fail("other texts of a model with a spoilt token")

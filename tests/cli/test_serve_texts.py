@@ -75,7 +75,8 @@ def test_completions(server):
 
 
 def test_refusals(server):
-    for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logit_bias", {"1": 1}), ("tools", [{}]), ("tool_choice", "auto"),
+    for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logprobs", 0), ("logit_bias", {"1": 1}),
+                         ("tools", [{}]), ("tool_choice", "auto"),
                          ("response_format", {"type": "json_object"}), ("presence_penalty", 1), ("frequency_penalty", 0.5), ("suffix", "a"),
                          ("echo", True), ("guided_regex", "a+"), ("structured_outputs", {"regex": "a"}),
                          ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
@@ -90,6 +91,10 @@ def test_refusals(server):
                      [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}],
                      [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}]):
         server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
+    for prompt in (["a", ""], ["a", "a " * 200], [[1], [5000]]):
+        answer = server.post("/v1/completions", {"prompt": prompt}, 400)
+        if answer and not answer["error"]["message"].startswith("prompt: entry 1: "):
+            fail(f"{str(prompt)[:40]}: {answer}")
     for prompt in ("a " * 200, [], [5000], {"a": 1}):
         answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
         if prompt == "a " * 200 and answer and answer["error"]["code"] != "context_length_exceeded":
