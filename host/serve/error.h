@@ -9,7 +9,7 @@
 
 /* id; HTTP status, type and code (NULL: none) as OpenAI has them, for all routes but TEI's; HTTP status and error_type of TEI's routes.
  * Clients repeat requests by themselves after 408, 409, 429 and 5xx. So a request that can never succeed gets another status, except for
- * NOT_BUILT, where RFC 9112 asks for 501. */
+ * NOT_BUILT, where RFC 9112 asks for 501. LEFT is for the log and the metrics alone. */
 #define SRV_FAULT_MAP(X)                                                                    \
     X(INVALID, 400, "invalid_request_error", NULL, 422, "validation")                       \
     X(EMPTY, 400, "invalid_request_error", NULL, 400, "empty")                              \
@@ -31,7 +31,8 @@
     X(BACKEND, 500, "server_error", NULL, 424, "backend")                                   \
     X(DEVICE, 503, "server_error", "device_lost", 503, "unhealthy")                         \
     X(UNREADY, 503, "server_error", "not_ready", 503, "unhealthy")                          \
-    X(LATE, 504, "server_error", "timeout", 504, "backend")
+    X(LATE, 504, "server_error", "timeout", 504, "backend")                                 \
+    X(LEFT, 499, "invalid_request_error", "client_left", 499, "backend")
 
 typedef enum srv_fault {
     SRV_FAULT_NONE,

@@ -35,7 +35,9 @@ bool srv_read_int(const json_t *object, const char *key, int64_t least, int64_t 
     const json_t *value = srv_field(object, key);
     char what[80];
     if (value && (!json_is_integer(value) || json_integer_value(value) < least || json_integer_value(value) > most)) {
-        if (most == INT64_MAX)
+        if (least == INT64_MIN)
+            snprintf(what, sizeof what, "a whole number of 64 bits");
+        else if (most == INT64_MAX)
             snprintf(what, sizeof what, "a whole number, at least %lld", (long long)least);
         else
             snprintf(what, sizeof what, "a whole number from %lld to %lld", (long long)least, (long long)most);
@@ -61,8 +63,23 @@ bool srv_read_word(const json_t *object, const char *key, const char **out, srv_
 {
     const json_t *value = srv_field(object, key);
     if (value && (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)))
-        return srv_refuse_field(object, key, "a text", error);
+        return srv_refuse_field(object, key, json_is_string(value) ? "a text without U+0000" : "a text", error);
     *out = value ? json_string_value(value) : NULL;
+    return true;
+}
+
+bool srv_read_ids(const json_t *ids, size_t vocabulary, const char *param, const char *where, const char *hint, int32_t *out,
+                  srv_error *error)
+{
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const json_t *id = json_array_get(ids, i);
+        char found[CLFI_JSON_FOUND_BYTES];
+        if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= (json_int_t)vocabulary)
+            return srv_refuse(error, SRV_FAULT_INVALID, param,
+                              "%s: token id %zu is outside the model's vocabulary of %zu: found %s: the ids come from another tokenizer%s",
+                              where, i, vocabulary, clfi_json_found(id, found), hint);
+        out[i] = (int32_t)json_integer_value(id);
+    }
     return true;
 }
 
@@ -76,7 +93,7 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
     const json_t *type;
     switch (row->neutral) {
     case SRV_ONLY_FALSE:
-        return json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0);
+        return json_is_false(value);
     case SRV_ONLY_ONE:
         return json_is_number(value) && json_number_value(value) == 1;
     case SRV_ONLY_ZERO:
@@ -98,14 +115,14 @@ bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t cou
     static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",
                                           [SRV_ONLY_ONE] = "1",
                                           [SRV_ONLY_ZERO] = "0",
-                                          [SRV_ONLY_EMPTY] = "nothing",
+                                          [SRV_ONLY_EMPTY] = "an empty value",
                                           [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}",
                                           [SRV_ONLY_NOTHING] = "\"none\""};
     for (size_t i = 0; i < count; i++) {
         const json_t *value = srv_field(object, rows[i].key);
         char found[CLFI_JSON_FOUND_BYTES];
         if (value && !is_neutral(value, &rows[i]))
-            return srv_refuse(error, SRV_FAULT_INVALID, rows[i].key, "%s: not supported: expected %s or no such field, found %s",
+            return srv_refuse(error, SRV_FAULT_INVALID, rows[i].key, "%s: not supported: expected %s (or leave the field out), found %s",
                               rows[i].key, neutral[rows[i].neutral], clfi_json_found(value, found));
     }
     return true;
@@ -114,16 +131,19 @@ bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t cou
 bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error)
 {
     json_t *root;
-    clf_status st = clfi_json_parse_strict(text, size, "body", &root);
+    static const char name[] = "the request's body";
+    if (size == 0)
+        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s: expected a JSON object, found nothing", name);
+    clf_status st = clfi_json_parse_strict(text, size, name, &root);
     if (st == CLF_FORMAT && strstr(clf_last_error(), "too big integer")) /* now a real number: the field's reader names it */
-        st = clfi_json_parse(text, size, "body", &root);
+        st = clfi_json_parse(text, size, name, &root);
     if (st == CLF_OUT_OF_MEMORY)
         return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");
     if (st != CLF_OK)
-        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body is not JSON: %s", clf_last_error());
+        return srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s", clf_last_error());
     if (!json_is_object(root)) {
         char found[CLFI_JSON_FOUND_BYTES];
-        srv_refuse(error, SRV_FAULT_INVALID, NULL, "the request's body: expected a JSON object, found %s", clfi_json_found(root, found));
+        srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s: expected a JSON object, found %s", name, clfi_json_found(root, found));
         json_decref(root);
         return false;
     }

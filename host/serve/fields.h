@@ -21,6 +21,11 @@ bool srv_read_number(const json_t *object, const char *key, double least, double
 /* Reads a string; U+0000 in it is refused, because *out is a C string. *out: borrowed from the object; NULL: the field is missing. */
 bool srv_read_word(const json_t *object, const char *key, const char **out, srv_error *error);
 
+/* Reads a list of token ids below `vocabulary` into out[json_array_size(ids)]. param: the field. where, hint: beginning and end of the
+ * message. */
+bool srv_read_ids(const json_t *ids, size_t vocabulary, const char *param, const char *where, const char *hint, int32_t *out,
+                  srv_error *error);
+
 /* The text of a JSON string, borrowed from it; it may contain U+0000. */
 clf_text srv_text(const json_t *string);
 

@@ -100,13 +100,13 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected one Host header, found %zu", headers->hosts);
     if (headers->lengths > 0 && headers->codings > 0)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "Content-Length and Transfer-Encoding exclude each other");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected Content-Length or Transfer-Encoding, found both");
     if (headers->lengths > 1 || headers->is_bad_length)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "expected one Content-Length, a plain number");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "Content-Length: expected a single plain number");
     if (headers->codings > 1 || (headers->codings == 1 && !headers->is_chunked))
         return srv_refuse(error, SRV_FAULT_NOT_BUILT, NULL, "Transfer-Encoding: expected \"chunked\" alone");
     if (headers->codings && !is_modern)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "HTTP 1.0 has no Transfer-Encoding");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "Transfer-Encoding: expected none in HTTP/1.0");
     if (headers->expects_other)
         return srv_refuse(error, SRV_FAULT_EXPECTATION, NULL, "Expect: expected \"100-continue\"");
     return true;
@@ -115,7 +115,7 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
 bool srv_headers_check_type(const srv_headers *headers, srv_error *error)
 {
     if (headers->is_coded)
-        return srv_refuse(error, SRV_FAULT_MEDIA, NULL, "Content-Encoding: compressed bodies are not supported: expected none");
+        return srv_refuse(error, SRV_FAULT_MEDIA, NULL, "Content-Encoding: not supported: expected a body that is not compressed");
     if (headers->has_type && !headers->is_json)
         return srv_refuse(error, SRV_FAULT_MEDIA, NULL, "Content-Type: expected application/json");
     return true;

@@ -25,7 +25,7 @@
 #include "serve/text_asks.h"
 #include "serve/watch.h"
 
-enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10, LEFT_STATUS = 499 };
+enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10 };
 
 struct srv_http {
     srv_http_params params;
@@ -89,7 +89,7 @@ static void log_request(const http_request *r)
 {
     srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
-    const int status = r->is_answered ? r->call.reply.status : LEFT_STATUS;
+    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(SRV_FAULT_LEFT)->status;
     const size_t index = srv_routes_index(r->route);
     srv_count_request(&r->http->params.state->metrics, index, status, seconds);
     const srv_access access = {.route = srv_routes_name(index),
@@ -100,21 +100,21 @@ static void log_request(const http_request *r)
     r->http->params.log(r->http->params.log_user, &access);
 }
 
-/* Cancels the job of a request that has ended, unless the job is over. */
-static void leave_job(http_request *r)
+/* Cancels the job of a request that has ended, unless the job is over. Counts the request if its client left or its time was up. */
+static void leave_job(http_request *r, bool has_left)
 {
     srv_job *job = r->call.job;
     srv_error gone;
     if (!job)
         return;
     pthread_mutex_lock(&job->lock);
-    const bool is_over = job->state == SRV_JOB_DONE;
+    has_left |= job->state != SRV_JOB_DONE || job->error.fault == SRV_FAULT_LEFT || job->error.fault == SRV_FAULT_LATE;
     job->wake = NULL;
     pthread_mutex_unlock(&job->lock);
-    if (is_over && !atomic_load(&job->is_cancelled))
+    if (!has_left)
         return;
     srv_count(&r->http->params.state->metrics, SRV_COUNTER_CANCELLED, 1);
-    srv_refuse(&gone, SRV_FAULT_BACKEND, NULL, "the client has left");
+    srv_refuse(&gone, SRV_FAULT_LEFT, NULL, "the client has left");
     srv_job_cancel(job, &gone);
     srv_queue_wake(&r->http->params.state->queue);
 }
@@ -128,9 +128,7 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     if (!r)
         return;
     *context = NULL;
-    if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK && r->call.job)
-        atomic_store(&r->call.job->is_cancelled, true);
-    leave_job(r);
+    leave_job(r, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
     if (r->watched)
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
     log_request(r);
@@ -390,7 +388,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
     if (!r->route && allow[0]) {
         memcpy(r->allow, allow, sizeof allow);
         r->call.reply.allow = r->allow;
-        return srv_refuse(&r->call.error, SRV_FAULT_METHOD, NULL, "this method is not supported here: expected %s", allow);
+        return srv_refuse(&r->call.error, SRV_FAULT_METHOD, NULL, "the path does not support this method: expected %s", allow);
     }
     if (!r->route)
         return srv_refuse(&r->call.error, SRV_FAULT_NO_ROUTE, NULL, "unknown path");
@@ -398,7 +396,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
         return true;
     if (srv_headers_are_foreign(headers, params->state->options->origin))
         return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL,
-                          "pages of other sites may not use this server (see clformer serve --cors)");
+                          "Origin: pages of other sites may not use this server (allow a site: clformer serve --cors ORIGIN)");
     return srv_headers_check_type(headers, &r->call.error);
 }
 
@@ -414,11 +412,13 @@ static enum MHD_Result answer_options(http_request *r)
 
 static bool body_too_large(http_request *r)
 {
-    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the body is larger than %zu bytes", r->http->params.state->options->max_body);
+    return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the request's body: expected at most %zu bytes (--max-body)",
+                      r->http->params.state->options->max_body);
 }
 
 /* Handles the headers of a request. A malformed message, a body that is too large, and a refused client that waits for 100 Continue get
- * their error at once, and the connection ends. Other errors are sent after the body was read, so that the connection can be kept. */
+ * their error at once, and the connection ends. Other errors, and the answer to OPTIONS with a body, are sent after the body was read, so
+ * that the connection can be kept. */
 static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
     srv_headers headers = {.bytes = 0};
@@ -434,8 +434,8 @@ static enum MHD_Result begin(http_request *r, const char *method, const char *ve
         body_too_large(r);
         return answer_early(r);
     }
-    if (strcmp(method, "OPTIONS") == 0 && headers.length == 0 && headers.codings == 0)
-        return answer_options(r);
+    if (strcmp(method, "OPTIONS") == 0)
+        return headers.length == 0 && headers.codings == 0 ? answer_options(r) : MHD_YES;
     if (!check_access(r, &headers, method) && headers.expects)
         return answer_early(r);
     return MHD_YES;
@@ -451,7 +451,7 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
     r->sent += size;
     if (r->watched)
         srv_watch_receive(r->http->watch, r->watched, size);
-    if (r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
+    if (r->route && r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
         srv_refuse_memory(&r->call);
     return MHD_YES;
 }
@@ -537,7 +537,7 @@ clf_status srv_http_start(const srv_http_params *params, srv_http **out)
                                     MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED, end_request, http,
                                     MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
     if (!http->daemon)
-        CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd does not start"));
+        CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd cannot start its threads"));
     CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));
     *out = http;
     return CLF_OK;

@@ -64,8 +64,8 @@ struct srv_job {
     atomic_int references;
     pthread_mutex_t lock; /* guards all that both sides change: state, error, parts' texts and the waker */
     srv_job_state state;
-    atomic_bool is_cancelled;
-    srv_error error; /* why a DONE job failed; fault NONE: it succeeded */
+    atomic_bool is_cancelled; /* workers drop it at their next step: its client left, its time was up, or one of its texts failed */
+    srv_error error;          /* why a DONE job failed; fault NONE: it succeeded */
     const srv_model *model;
     json_t *body; /* the request's; texts are borrowed from it; NULL: none */
     bool is_stream;

@@ -82,7 +82,10 @@ clf_status srv_listen(const char *host, size_t port, int *out, clf_str *address)
         CLF_TRY(open_own(host, port, out));
     fcntl(*out, F_SETFL, fcntl(*out, F_GETFL) | O_NONBLOCK);
     fcntl(*out, F_SETFD, FD_CLOEXEC);
-    return write_address(*out, address);
+    const clf_status st = write_address(*out, address);
+    if (st != CLF_OK)
+        close(*out);
+    return st;
 }
 
 void srv_notify(const char *state)

@@ -3,6 +3,7 @@
 #include "serve/log.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "io/json.h"
@@ -35,7 +36,7 @@ void srv_log_event(void *log, const char *text)
     char now[TIME_BYTES];
     write_time(now);
     if (own->is_json)
-        print_json(json_pack("{s:s, s:s}", "time", now, "event", text));
+        print_json(json_pack("{s:s, s:o}", "time", now, "event", clfi_json_text(text, strlen(text))));
     else
         fprintf(stderr, "%s %s\n", now, text);
 }

@@ -113,13 +113,13 @@ static clf_status write_histogram(clf_str *out, const char *name, const char *la
 
 static clf_status write_requests(const srv_metrics *m, const char *(*route_name)(size_t index), size_t count, clf_str *out)
 {
-    CLF_TRY(write_head(out, "requests_total", "requests that were answered", "counter"));
+    CLF_TRY(write_head(out, "requests_total", "requests by route and HTTP status (499: the client left before the answer)", "counter"));
     for (size_t r = 0; r < count; r++)
         for (size_t s = 0; s < SRV_STATUSES; s++)
             if (m->requests[r][s])
                 CLF_TRY(clfi_str_appendf(out, "clformer_requests_total{route=\"%s\",status=\"%zu\"} %llu\n", route_name(r), s + 100,
                                          (unsigned long long)m->requests[r][s]));
-    CLF_TRY(write_head(out, "request_duration_seconds", "time from a request's beginning to the end of its answer", "histogram"));
+    CLF_TRY(write_head(out, "request_duration_seconds", "time from the start of a request to the end of its answer", "histogram"));
     for (size_t r = 0; r < count; r++) {
         char label[96] = "route=\"";
         strncat(label, route_name(r), sizeof label - strlen(label) - 2);
@@ -141,9 +141,9 @@ static clf_status write_all(const srv_metrics *m, const char *(*route_name)(size
         CLF_TRY(write_head(out, counter_texts[i].name, counter_texts[i].help, "counter"));
         CLF_TRY(clfi_str_appendf(out, "clformer_%s %llu\n", counter_texts[i].name, (unsigned long long)m->counters[i]));
     }
-    CLF_TRY(write_head(out, "device_busy_seconds_total", "time that devices spent in passes", "counter"));
+    CLF_TRY(write_head(out, "device_busy_seconds_total", "time that all devices spent in forward passes", "counter"));
     CLF_TRY(clfi_str_appendf(out, "clformer_device_busy_seconds_total %.9g\n", m->busy_seconds));
-    CLF_TRY(write_head(out, "open_connections", "connections that are open", "gauge"));
+    CLF_TRY(write_head(out, "open_connections", "open connections", "gauge"));
     return clfi_str_appendf(out, "clformer_open_connections %lld\n", (long long)m->connections);
 }
 

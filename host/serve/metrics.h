@@ -10,24 +10,26 @@
 
 /* Histograms; X(id, name, help, bounds...): upper bounds of the buckets, rising. The text format puts "clformer_" before each name. */
 #define SRV_HISTOGRAM_MAP(X)                                                                                                              \
-    X(WAIT, "queue_wait_seconds", "time from a request's arrival to its first pass", 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,  \
-      0.5, 1, 2.5, 5, 10, 30)                                                                                                             \
+    X(WAIT, "queue_wait_seconds", "time that a request waited in the queue for a device", 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,   \
+      0.25, 0.5, 1, 2.5, 5, 10, 30)                                                                                                       \
     X(FIRST_TOKEN, "first_token_seconds", "time from a request's arrival to its first generated token", 0.005, 0.01, 0.025, 0.05, 0.1,    \
       0.25, 0.5, 1, 2.5, 5, 10, 30, 60)                                                                                                   \
-    X(PASS_SECONDS, "pass_seconds", "time of a pass over a batch of texts or of a step of generation", 0.001, 0.0025, 0.005, 0.01, 0.025, \
-      0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)                                                                                                    \
-    X(PASS_TEXTS, "pass_texts", "texts of a pass, or requests of a step of generation", 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)            \
-    X(PASS_TOKENS, "pass_tokens", "tokens of a pass over texts", 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+    X(PASS_SECONDS, "pass_seconds", "duration of a forward pass over a batch of texts, or of a step of generation", 0.001, 0.0025, 0.005, \
+      0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)                                                                                       \
+    X(PASS_TEXTS, "pass_texts", "texts in a forward pass, or texts that are generated together in a step", 1, 2, 4, 8, 16, 32, 64, 128,   \
+      256, 512)                                                                                                                           \
+    X(PASS_TOKENS, "pass_tokens", "tokens in a forward pass over a batch of texts", 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,    \
+      16384)
 
 /* Counters; X(id, name, help). */
-#define SRV_COUNTER_MAP(X)                                                                       \
-    X(INPUT_TOKENS, "input_tokens_total", "tokens of texts and prompts")                         \
-    X(PREFIX_TOKENS, "prefix_tokens_total", "tokens of prompts whose keys and values were kept") \
-    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models chose")              \
-    X(TEXTS, "texts_total", "texts and pairs that became rows of numbers")                       \
-    X(REFUSED, "queue_refused_total", "requests that found the queue full")                      \
-    X(CANCELLED, "cancelled_total", "requests whose client left or whose time was up")           \
-    X(CONNECTIONS, "connections_total", "connections that were accepted")
+#define SRV_COUNTER_MAP(X)                                                                                        \
+    X(INPUT_TOKENS, "input_tokens_total", "tokens of input texts and prompts")                                    \
+    X(PREFIX_TOKENS, "prefix_tokens_total", "prompt tokens whose keys and values were still in the cache")        \
+    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models generated")                           \
+    X(TEXTS, "texts_total", "texts and pairs that devices embedded, reranked or classified")                      \
+    X(REFUSED, "queue_refused_total", "requests that got status 429 because the queue was full")                  \
+    X(CANCELLED, "cancelled_total", "requests that ended early because the client left or the time limit passed") \
+    X(CONNECTIONS, "connections_total", "accepted connections")
 
 typedef enum srv_histogram_id {
 #define SRV_ENUM_ROW(id, name, help, ...) SRV_HISTOGRAM_##id,

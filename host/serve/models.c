@@ -51,16 +51,16 @@ static clf_status name_model(const char *word, srv_model *out)
     out->path = is_path ? word : equals + 1;
     CLF_TRY(is_path ? name_of_path(word, &out->id) : clfi_strndup(word, (size_t)(equals - word), &out->id));
     if (!*out->id || !*out->path)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "\"%s\": expected a model's path, or NAME=path", word);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: \"%s\": expected the path of a model, or NAME=path", word);
     if (clfi_utf8_check((const unsigned char *)out->id, strlen(out->id)) != strlen(out->id))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "\"%s\": the model's name is not UTF-8 (give one: NAME=path)", word);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: \"%s\": the name of the model is not UTF-8 (name it: NAME=path)", word);
     return CLF_OK;
 }
 
 clf_status srv_models_name(char *const *words, size_t count, srv_models *out)
 {
     if (count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "no model");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: expected a model, found none");
     CLF_TRY(clfi_alloc(count, sizeof *out->items, "models", &out->items));
     for (size_t i = 0; i < count; i++) {
         pthread_mutex_init(&out->items[i].chat_lock, NULL);
@@ -68,7 +68,7 @@ clf_status srv_models_name(char *const *words, size_t count, srv_models *out)
         CLF_TRY(name_model(words[i], &out->items[i]));
         for (size_t k = 0; k < i; k++)
             if (strcmp(out->items[k].id, out->items[i].id) == 0)
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "two models are called \"%s\": give one another name: NAME=%s", out->items[i].id,
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: two models are named \"%s\" (rename one: NAME=%s)", out->items[i].id,
                          out->items[i].path);
     }
     return CLF_OK;
@@ -112,7 +112,8 @@ clf_status srv_model_load(srv_model *model, clf_context *context, const clf_mode
     const clf_model_info *info = clf_model_get_info(model->model);
     model->tasks = tasks_of(model->model);
     if (model->tasks == 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: a %s model does nothing that is served", model->path, info->architecture);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: expected a model for embedding, reranking, classification or text generation, found a %s model",
+                 model->path, info->architecture);
     model->max_tokens = (size_t)(info->max_tokens > 0 ? info->max_tokens : info->max_positions);
     model->vocabulary = (size_t)info->vocabulary;
     model->has_types = model->model->network->config.source.types > 1 && !model->model->sentence.config.lacks_types;
@@ -163,12 +164,12 @@ bool srv_models_choose(const srv_models *models, const char *id, unsigned task, 
     const srv_model *named = id ? srv_models_find(models, id) : NULL;
     const srv_model *first = srv_models_first(models, task);
     if (named && !(named->tasks & task))
-        return srv_refuse(error, SRV_FAULT_INVALID, "model", "model: \"%.80s\" is for %s, not for %s", named->id,
-                          srv_task_word(named->tasks), srv_task_word(task));
+        return srv_refuse(error, SRV_FAULT_INVALID, "model", "model: expected a model for %s, found \"%.80s\", which is for %s",
+                          srv_task_word(task), named->id, srv_task_word(named->tasks));
     if (id && !named && (is_exact || count_able(models, task) != 1))
         return srv_refuse(error, SRV_FAULT_NO_MODEL, "model", "model: \"%.80s\" not found (GET /v1/models lists the models)", id);
     if (!named && !first)
-        return srv_refuse(error, SRV_FAULT_NO_MODEL, "model", "model: none of the models here is for %s", srv_task_word(task));
+        return srv_refuse(error, SRV_FAULT_NO_MODEL, "model", "model: this server has no model for %s", srv_task_word(task));
     *out = named ? named : first;
     return true;
 }

@@ -228,10 +228,9 @@ static bool read_options(srv_call *call, clf_generate_params *out)
         !srv_read_number(options, "min_p", 0, 1, 0, &min_p, &call->error) ||
         !srv_read_number(options, "repeat_penalty", 1e-6, 1e6, 1, &penalty, &call->error) ||
         !srv_read_int(options, "top_k", 0, INT64_MAX, 40, &top_k, &call->error) ||
-        !srv_read_int(options, "seed", INT64_MIN, INT64_MAX, (int64_t)srv_random_seed(), &seed, &call->error) ||
-        !srv_read_int(options, "num_predict", -2, INT64_MAX, -1, &most, &call->error))
+        !srv_read_int(options, "seed", INT64_MIN, INT64_MAX, (int64_t)srv_random_seed(), &seed, &call->error))
         return false;
-    if (most == 0)
+    if (!srv_read_int(options, "num_predict", -2, INT64_MAX, -1, &most, &call->error) || most == 0)
         return srv_refuse_field(options, "num_predict", "a whole number, at least 1, or -1 for no limit", &call->error);
     out->temperature = (float)temperature;
     out->top_p = (float)top_p;
@@ -293,7 +292,8 @@ bool srv_ollama_generate(srv_call *call)
     if (!begin(call, SRV_TASK_COMPLETE))
         return false;
     if (!is_chat && system && *system)
-        return srv_refuse(&call->error, SRV_FAULT_INVALID, "system", "system: this model has no template for it: expected no such field");
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, "system", "system: needs a chat template, which %s (leave the field out)",
+                          is_raw ? "\"raw\": true turns off" : "this model lacks");
     if (!is_chat)
         return srv_texts_add_prompt(call, 0, srv_text(srv_field(call->job->body, "prompt")), "prompt");
     json_t *messages = talk_of(call->job->body);

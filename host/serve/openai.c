@@ -85,6 +85,7 @@ bool srv_openai_embeddings(srv_call *call)
         !srv_read_int(call->body, "dimensions", 1, (int64_t)model->width, (int64_t)model->width, &dimensions, &call->error))
         return false;
     call->wire.dimensions = (size_t)dimensions;
+    call->wire.normalises = call->wire.dimensions < model->width; /* else as the model's settings say */
     call->answer = answer_embeddings;
     ask.kind.prompt_name = srv_rows_prompt(model, NULL);
     return srv_rows_take(call, model, &ask, srv_field(call->body, "input"));

@@ -230,9 +230,9 @@ bool srv_openai_completions(srv_call *call)
     const bool is_one = json_is_string(prompt) || json_is_number(head) || json_is_boolean(head);
     const size_t count = is_one ? 1 : json_array_size(prompt);
     if (count == 0)
-        return srv_refuse_field(call->body, "prompt", "a text, a list of texts or token ids", &call->error);
-    if (count > SRV_MOST_PROMPTS || (streams && count > 1))
-        return srv_refuse(&call->error, SRV_FAULT_INVALID, "prompt", "prompt: expected at most %d prompts per request, found %zu",
-                          streams ? 1 : SRV_MOST_PROMPTS, count);
+        return srv_refuse_field(call->body, "prompt", "a text, a list of texts or a list of token ids", &call->error);
+    if (count > (streams ? 1 : SRV_MOST_PROMPTS))
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, "prompt", "prompt: expected %d at most%s, found %zu",
+                          streams ? 1 : SRV_MOST_PROMPTS, streams ? " with \"stream\": true" : "", count);
     return srv_texts_begin(call, model, &params, count) && finish(call, streams) && add_prompts(call, prompt, count, is_one);
 }

@@ -50,17 +50,17 @@ static bool metrics(srv_call *call)
     const double ready = (double)srv_workers_ready(state->workers);
     const srv_gauge gauges[] = {
         {"ready", "1 once all models are loaded", is_ready},
-        {"queue_depth", "requests that wait for their first pass", waiting},
-        {"queue_limit", "requests that may wait", (double)state->options->max_queue},
-        {"requests_running", "requests that a device works at", running},
-        {"requests_in_flight", "requests whose answer is not over", (double)atomic_load(&state->in_flight)},
-        {"resident_memory_bytes", "memory of the process", (double)clfi_resident_bytes()},
-        {"device_memory_bytes", "memory that the device has given out, host memory used in place included",
+        {"queue_depth", "requests that wait in the queue", waiting},
+        {"queue_limit", "requests that the queue can hold (--max-queue)", (double)state->options->max_queue},
+        {"requests_running", "requests that devices are working on", running},
+        {"requests_in_flight", "requests that have arrived and are not fully answered", (double)atomic_load(&state->in_flight)},
+        {"resident_memory_bytes", "resident memory of the server's process", (double)clfi_resident_bytes()},
+        {"device_memory_bytes", "memory allocated on devices, and host memory that they use in place",
          srv_workers_device_bytes(state->workers)},
-        {"planned_memory_bytes", "weights, passes, and keys and values as planned when the models were loaded",
+        {"planned_memory_bytes", "device memory planned at loading for weights, forward passes, keys and values",
          is_ready ? planned_bytes(&state->models) * ready : 0},
-        {"devices", "devices that have loaded the models", ready},
-        {"models", "models that are served", (double)state->models.count},
+        {"devices", "devices that are ready", ready},
+        {"models", "served models", (double)state->models.count},
     };
     size_t count = 0;
     while (srv_routes_name(count))

@@ -13,9 +13,9 @@
 #include "serve/fields.h"
 #include "serve/numbers.h"
 
-static bool refuse_status(srv_call *call, const srv_row_ask *ask, clf_status status)
+static bool refuse_status(srv_call *call, const srv_row_ask *ask, size_t index, clf_status status)
 {
-    srv_refuse_status(&call->error, status, ask->field);
+    srv_refuse_status(&call->error, clfi_fail_prefix(status, "%s: entry %zu", ask->field, index), ask->field);
     if (status == CLF_UNSUPPORTED || status == CLF_INVALID_ARGUMENT)
         call->error.fault = SRV_FAULT_TOKENIZER;
     return false;
@@ -70,8 +70,9 @@ static size_t cut_left(const clf_encoding *encoding, size_t most, int32_t *ids, 
 
 static bool too_long(srv_call *call, const srv_row_ask *ask, size_t index)
 {
-    return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, ask->field, "%s: entry %zu has more than the model's %zu tokens: shorten it%s",
-                      ask->field, index, call->job->model->max_tokens, call->dialect == SRV_COHERE ? "" : ", or send \"truncate\": true");
+    return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, ask->field,
+                      "%s: entry %zu: expected at most %zu tokens, the model's limit (shorten it%s)", ask->field, index,
+                      call->job->model->max_tokens, call->dialect == SRV_COHERE ? "" : ", or send \"truncate\": true");
 }
 
 /* Copies the encoding into the item's ids and types. */
@@ -119,7 +120,7 @@ bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf
     clf_status st = put_prompt(call, ask, &prompted, &first);
     if (st == CLF_OK)
         st = clfi_tokenizer_encode(model->model->tokenizer, first.data, first.size, second.data, second.size, &options, &encoding);
-    const bool ok = st == CLF_OK ? take_encoding(call, ask, index, &encoding) : refuse_status(call, ask, st);
+    const bool ok = st == CLF_OK ? take_encoding(call, ask, index, &encoding) : refuse_status(call, ask, index, st);
     clfi_encoding_free(&encoding);
     clfi_str_free(&prompted);
     return ok;
@@ -127,36 +128,30 @@ bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf
 
 /* ---- Token ids ---- */
 
+#define SEND_TEXTS " (send texts; LangChain: check_embedding_ctx_length=False)"
+
 static bool add_ids(srv_call *call, const srv_row_ask *ask, size_t index, const json_t *ids)
 {
     const srv_model *model = call->job->model;
     srv_item *item = &call->job->rows.items[index];
-    size_t count = json_array_size(ids), first = 0;
-    if (count == 0)
-        return srv_refuse(&call->error, SRV_FAULT_EMPTY, ask->field, "%s: entry %zu has no token ids", ask->field, index);
-    if (call->state->options->refuses_ids)
-        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field,
-                          "%s: entry %zu: token ids are refused here: send texts (LangChain: check_embedding_ctx_length=False)", ask->field,
+    const size_t given = json_array_size(ids), count = given < model->max_tokens ? given : model->max_tokens;
+    char where[80];
+    if (given == 0)
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, ask->field, "%s: entry %zu: expected one token id or more, found none", ask->field,
                           index);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *id = json_array_get(ids, i);
-        char found[CLFI_JSON_FOUND_BYTES];
-        if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= (json_int_t)model->vocabulary)
-            return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field,
-                              "%s: entry %zu: token id %zu is outside the model's vocabulary of %zu: found %s; such ids come from another "
-                              "tokenizer: send texts (LangChain: check_embedding_ctx_length=False)",
-                              ask->field, index, i, model->vocabulary, clfi_json_found(id, found));
-    }
-    if (count > model->max_tokens && !ask->truncates)
-        return too_long(call, ask, index);
-    if (count > model->max_tokens) {
-        first = ask->cuts_left ? count - model->max_tokens : 0;
-        count = model->max_tokens;
-    }
-    if (clfi_alloc(2 * count, sizeof *item->ids, "token ids", &item->ids) != CLF_OK)
+    if (call->state->options->refuses_ids)
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: this server takes no token ids" SEND_TEXTS,
+                          ask->field, index);
+    if (clfi_alloc(2 * given, sizeof *item->ids, "token ids", &item->ids) != CLF_OK)
         return srv_refuse_memory(call);
-    for (size_t i = 0; i < count; i++)
-        item->ids[i] = (int32_t)json_integer_value(json_array_get(ids, first + i));
+    snprintf(where, sizeof where, "%s: entry %zu", ask->field, index);
+    if (!srv_read_ids(ids, model->vocabulary, ask->field, where, SEND_TEXTS, item->ids, &call->error))
+        return false;
+    if (given > count && !ask->truncates)
+        return too_long(call, ask, index);
+    if (ask->cuts_left)
+        memmove(item->ids, item->ids + given - count, count * sizeof *item->ids);
+    memset(item->ids + count, 0, count * sizeof *item->ids); /* types */
     item->count = count;
     call->job->rows.tokens += count;
     return true;
@@ -185,7 +180,7 @@ bool srv_rows_take(srv_call *call, const srv_model *model, const srv_row_ask *as
     if (!json_is_string(inputs) && !json_is_array(inputs)) {
         char text[CLFI_JSON_FOUND_BYTES];
         return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: expected a text or a list of texts%s, found %s", ask->field,
-                          ask->takes_ids ? " or of token ids" : "", clfi_json_found(inputs, text));
+                          ask->takes_ids ? " or token ids" : "", clfi_json_found(inputs, text));
     }
     const json_t *head = json_array_get(inputs, 0);
     const bool is_one = json_is_string(inputs) || (ask->takes_ids && head && (json_is_number(head) || json_is_boolean(head)));
@@ -203,7 +198,7 @@ void srv_rows_embedding(const srv_call *call, size_t index, float *out)
 {
     const srv_rows *rows = &call->job->rows;
     memcpy(out, rows->rows + index * rows->width, call->wire.dimensions * sizeof *out);
-    if (call->wire.dimensions < rows->width || call->wire.normalises)
+    if (call->wire.normalises)
         srv_normalise(out, call->wire.dimensions);
 }
 

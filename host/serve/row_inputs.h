@@ -29,7 +29,7 @@ bool srv_rows_take(srv_call *call, const srv_model *model, const srv_row_ask *as
 /* The value for kind.prompt_name: `name` if the model has such a prompt. name NULL: the model's default prompt. NULL: none. */
 const char *srv_rows_prompt(const srv_model *model, const char *name);
 
-/* Writes an item's embedding to `out` [call->wire.dimensions]. It is normalised if it was shortened or if call->wire.normalises. */
+/* Writes the first call->wire.dimensions features of an item's embedding to `out`, normalised if call->wire.normalises. */
 void srv_rows_embedding(const srv_call *call, size_t index, float *out);
 
 /* Appends all embeddings as a list of lists of numbers. row: room for one of them. */

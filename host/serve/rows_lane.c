@@ -86,7 +86,7 @@ static void fail_job(srv_job *job, clf_status status)
     atomic_store(&job->is_cancelled, true); /* its other texts leave the queue */
 }
 
-/* A clf_row_sink. */
+/* A clf_row_sink. A row with a number that is not finite comes as a failure, so that no route has to check its numbers. */
 static clf_status take_row(void *user, size_t tag, const float *row, clf_status status)
 {
     srv_rows_lanes *lanes = user;
@@ -94,10 +94,11 @@ static clf_status take_row(void *user, size_t tag, const float *row, clf_status 
     srv_job *job = item->job;
     srv_rows *rows = &job->rows;
     lanes->given[tag] = NULL;
+    const size_t index = (size_t)(item - rows->items);
     if (row)
-        memcpy(rows->rows + (size_t)(item - rows->items) * rows->width, row, rows->width * sizeof *row);
+        memcpy(rows->rows + index * rows->width, row, rows->width * sizeof *row);
     else
-        fail_job(job, status);
+        fail_job(job, clfi_fail_prefix(status, "text %zu", index));
     end_item(lanes, job);
     return CLF_OK;
 }

@@ -39,11 +39,13 @@ static clf_status read_key(const srv_options *options, clf_str *key)
         CLF_TRY(clfi_str_append_text(key, variable));
     while (key->length > 0 && (key->data[key->length - 1] == '\n' || key->data[key->length - 1] == '\r'))
         key->data[--key->length] = '\0';
-    if ((options->key_file || variable) && (key->length == 0 || strlen(clfi_str_text(key)) != key->length))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected a key, found an empty one",
-                 options->key_file ? options->key_file : "CLF_API_KEY");
-    if (strpbrk(clfi_str_text(key), "\r\n"))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected one line", options->key_file ? options->key_file : "CLF_API_KEY");
+    const char *wrong = key->length == 0 && (options->key_file || variable) ? "an empty one"
+                        : strlen(clfi_str_text(key)) != key->length         ? "a NUL byte"
+                        : strpbrk(clfi_str_text(key), "\r\n")               ? "several lines"
+                                                                            : NULL;
+    if (wrong)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: %s: expected a key of one line, found %s",
+                 options->key_file ? options->key_file : "CLF_API_KEY", wrong);
     return CLF_OK;
 }
 

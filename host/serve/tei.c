@@ -215,6 +215,8 @@ bool srv_tei_similarity(srv_call *call)
     char found[CLFI_JSON_FOUND_BYTES];
     const json_t *parameters = srv_field(call->body, "parameters"); /* TEI's own clients put prompt_name and the truncation here */
     const json_t *fields = srv_field(parameters, "prompt_name") ? parameters : call->body;
+    if (parameters && !json_is_object(parameters))
+        return srv_refuse_field(call->body, "parameters", "an object", &call->error);
     if (!read_common(call, &ask, &model) || !read_truncation(parameters, &ask, &call->error) || !read_prompt(call, fields, model, &ask))
         return false;
     const json_t *inputs = srv_field(call->body, "inputs");
@@ -247,6 +249,7 @@ bool srv_tei_root(srv_call *call)
         return json_is_object(srv_field(call->body, "inputs")) ? srv_tei_similarity(call) : srv_tei_embed(call);
     if (first->tasks & SRV_TASK_PREDICT)
         return (first->tasks & SRV_TASK_RERANK) && srv_field(call->body, "query") ? srv_tei_rerank(call) : srv_tei_predict(call);
-    return srv_refuse(&call->error, SRV_FAULT_INVALID, "model", "the first model here is for %s: POST /v1/chat/completions",
+    return srv_refuse(&call->error, SRV_FAULT_INVALID, "model",
+                      "POST / needs a model for embedding or classification, the first model is for %s (POST /v1/completions)",
                       srv_task_word(first->tasks));
 }

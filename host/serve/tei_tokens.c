@@ -50,7 +50,7 @@ static json_t *describe_token(const srv_model *model, clf_text text, const size_
                      0, "start", (int)at.start, "stop", (int)at.end);
 }
 
-static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_special, const json_t *input, json_t *list)
+static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_special, size_t index, const json_t *input, json_t *list)
 {
     const clf_encode_options options = {.add_special_tokens = adds_special, .offsets = CLF_OFFSETS_CHARACTERS};
     const clf_text text = srv_text(input);
@@ -65,7 +65,12 @@ static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_speci
     json_array_append_new(list, tokens);
     free(characters);
     clfi_encoding_free(&encoding);
-    return st == CLF_OK || (srv_refuse_status(&call->error, st, "inputs"), call->error.fault = SRV_FAULT_TOKENIZER, false);
+    if (st == CLF_OK)
+        return true;
+    srv_refuse_status(&call->error, clfi_fail_prefix(st, "inputs: entry %zu", index), "inputs");
+    if (st != CLF_OUT_OF_MEMORY)
+        call->error.fault = SRV_FAULT_TOKENIZER;
+    return false;
 }
 
 bool srv_tei_tokenize(srv_call *call)
@@ -89,7 +94,7 @@ bool srv_tei_tokenize(srv_call *call)
         if (!ok)
             srv_refuse(&call->error, SRV_FAULT_INVALID, "inputs", "inputs: entry %zu: expected a text, found %s", i,
                        clfi_json_found(input, found));
-        ok = ok && tokenize_one(call, model, adds_special, input, list);
+        ok = ok && tokenize_one(call, model, adds_special, i, input, list);
         if (!ok) {
             json_decref(list);
             return false;
@@ -100,23 +105,17 @@ bool srv_tei_tokenize(srv_call *call)
 
 /* ---- /decode ---- */
 
-static bool decode_one(srv_call *call, const srv_model *model, clf_token_decoder *decoder, const json_t *ids, json_t *list)
+static bool decode_one(srv_call *call, const srv_model *model, clf_token_decoder *decoder, const json_t *ids, const char *where,
+                       json_t *list)
 {
     const size_t count = json_array_size(ids);
     int32_t *tokens;
     clf_text text;
-    char found[CLFI_JSON_FOUND_BYTES];
     if (clfi_alloc(count, sizeof *tokens, "token ids", &tokens) != CLF_OK)
         return srv_refuse_memory(call);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *id = json_array_get(ids, i);
-        if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= (json_int_t)model->vocabulary) {
-            free(tokens);
-            return srv_refuse(&call->error, SRV_FAULT_INVALID, "ids",
-                              "ids: token id %zu is outside the model's vocabulary of %zu: found %s", i, model->vocabulary,
-                              clfi_json_found(id, found));
-        }
-        tokens[i] = (int32_t)json_integer_value(id);
+    if (!srv_read_ids(ids, model->vocabulary, "ids", where, "", tokens, &call->error)) {
+        free(tokens);
+        return false;
     }
     const clf_status st = clf_token_decoder_decode(decoder, tokens, count, &text);
     if (st == CLF_OK)
@@ -127,16 +126,17 @@ static bool decode_one(srv_call *call, const srv_model *model, clf_token_decoder
 
 static bool decode_all(srv_call *call, const srv_model *model, clf_token_decoder *decoder, const json_t *ids, json_t *list)
 {
-    char found[CLFI_JSON_FOUND_BYTES];
+    char found[CLFI_JSON_FOUND_BYTES], where[80];
     const bool is_one = !json_is_array(json_array_get(ids, 0));
     if (is_one)
-        return decode_one(call, model, decoder, ids, list);
+        return decode_one(call, model, decoder, ids, "ids", list);
     for (size_t i = 0; i < json_array_size(ids); i++) {
         const json_t *entry = json_array_get(ids, i);
         if (!json_is_array(entry))
             return srv_refuse(&call->error, SRV_FAULT_INVALID, "ids", "ids: entry %zu: expected a list of token ids, found %s", i,
                               clfi_json_found(entry, found));
-        if (!decode_one(call, model, decoder, entry, list))
+        snprintf(where, sizeof where, "ids: entry %zu", i);
+        if (!decode_one(call, model, decoder, entry, where, list))
             return false;
     }
     return true;

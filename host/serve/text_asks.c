@@ -2,6 +2,7 @@
 /* Makes jobs for language models from requests. */
 #include "serve/text_asks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -56,6 +57,17 @@ bool srv_texts_begin(srv_call *call, const srv_model *model, const clf_generate_
     return srv_job_set_parts(job, count) == CLF_OK || srv_refuse_memory(call);
 }
 
+enum { WHERE_BYTES = 80 };
+
+/* Names the prompt of part `index` in messages: "prompt", or "prompt: entry 2" if there are several. */
+static const char *where_of(const srv_call *call, const char *field, size_t index, char text[WHERE_BYTES])
+{
+    if (call->job->texts.count == 1)
+        return field;
+    snprintf(text, WHERE_BYTES, "%s: entry %zu", field, index);
+    return text;
+}
+
 /* Copies the prompt into the part. A prompt must fit the model's context, and leave room for one token unless it is a source. */
 static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t count, const char *field)
 {
@@ -66,11 +78,13 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
     const size_t most = has_source                 ? (size_t)model->network->config.source.max_positions
                         : room && room < positions ? room - 1
                                                    : positions - 1;
+    char where[WHERE_BYTES];
     if (count == 0)
-        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: the prompt has no tokens", field);
+        return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: expected a token or more, found none",
+                          where_of(call, field, index, where));
     if (count > most)
-        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: %zu tokens: expected fewer than the context of %zu", field, count,
-                          most + !has_source);
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: expected at most %zu tokens%s, found %zu",
+                          where_of(call, field, index, where), most, has_source ? "" : " (one less than the context)", count);
     if (clfi_alloc(count, sizeof *part->ids, "prompt", &part->ids) != CLF_OK)
         return srv_refuse_memory(call);
     memcpy(part->ids, ids, count * sizeof *ids);
@@ -81,32 +95,24 @@ static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t cou
 bool srv_texts_add_prompt(srv_call *call, size_t index, clf_text text, const char *field)
 {
     clf_encoding encoding = CLF_ENCODING_INIT;
+    char where[WHERE_BYTES];
     const clf_status st = clfi_generation_encode(call->job->model->model, &call->job->texts.params, &text, &encoding);
     bool ok = st == CLF_OK && set_ids(call, index, encoding.ids, encoding.length, field);
     if (st != CLF_OK)
-        ok = srv_refuse_status(&call->error, st, field);
+        ok = srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", where_of(call, field, index, where)), field);
     clfi_encoding_free(&encoding);
     return ok;
 }
 
 bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const char *field)
 {
-    const size_t count = json_array_size(ids), vocabulary = call->job->model->vocabulary;
+    const size_t count = json_array_size(ids);
     int32_t *tokens;
-    char found[CLFI_JSON_FOUND_BYTES];
-    bool ok = true;
+    char where[WHERE_BYTES];
     if (clfi_alloc(count, sizeof *tokens, "token ids", &tokens) != CLF_OK)
         return srv_refuse_memory(call);
-    for (size_t i = 0; i < count && ok; i++) {
-        const json_t *id = json_array_get(ids, i);
-        ok = json_is_integer(id) && json_integer_value(id) >= 0 && json_integer_value(id) < (json_int_t)vocabulary;
-        if (ok)
-            tokens[i] = (int32_t)json_integer_value(id);
-        else
-            srv_refuse(&call->error, SRV_FAULT_INVALID, field, "%s: token id %zu is outside the model's vocabulary of %zu: found %s", field,
-                       i, vocabulary, clfi_json_found(id, found));
-    }
-    ok = ok && set_ids(call, index, tokens, count, field);
+    const bool ok = srv_read_ids(ids, call->job->model->vocabulary, field, where_of(call, field, index, where), "", tokens, &call->error) &&
+                    set_ids(call, index, tokens, count, field);
     free(tokens);
     return ok;
 }
@@ -154,7 +160,8 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
         return refuse_message(call, field, index, "role: expected system, developer, user or assistant", role);
     for (size_t i = 0; i < COUNT(unbuilt); i++)
         if (json_array_size(srv_field(message, unbuilt[i])) + json_object_size(srv_field(message, unbuilt[i])) > 0)
-            return refuse_message(call, field, index, "tool_calls, function_call and images: not supported: expected none", message);
+            return refuse_message(call, field, index, "tool_calls, function_call, images: not supported: expected none",
+                                  srv_field(message, unbuilt[i]));
     if (json_is_array(content) && json_array_size(content) > 0)
         return join_parts(call, t, index, content, field);
     if (!json_is_string(content))
@@ -170,7 +177,8 @@ static bool make_prompt(srv_call *call, const talk *t, const char *field)
     size_t count;
     pthread_mutex_lock(&model->chat_lock);
     const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, false, &ids, &count);
-    const bool ok = st == CLF_OK ? set_ids(call, 0, ids, count, field) : srv_refuse_status(&call->error, st, field);
+    const bool ok =
+        st == CLF_OK ? set_ids(call, 0, ids, count, field) : srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", field), field);
     call->job->texts.end_of_turn = clfi_chat_prompt_end(model->chat);
     pthread_mutex_unlock(&model->chat_lock);
     return ok;

@@ -35,12 +35,15 @@ static clf_status warm_rows(const srv_model *model, clf_session *session, size_t
     return st;
 }
 
-static clf_status warm_texts(clf_session *session, size_t count, float temperature)
+static clf_status warm_texts(const srv_model *model, clf_session *session, size_t count, float temperature)
 {
     clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
     clf_text prompts[MOST_PROMPTS];
-    for (size_t i = 0; i < count; i++)
+    const size_t most = (size_t)clf_model_get_info(model->model)->max_positions / 2; /* bytes, each of which may be a token */
+    for (size_t i = 0; i < count; i++) {
         prompts[i] = text_of(i);
+        prompts[i].size = prompts[i].size < most ? prompts[i].size : most;
+    }
     params.max_tokens = TOKENS;
     params.temperature = temperature;
     return clf_session_generate(session, prompts, count, &params, NULL, NULL);
@@ -53,9 +56,9 @@ clf_status srv_warm_up(const srv_model *model, clf_session *session)
         CLF_TRY(warm_rows(model, session, MOST_TEXTS));
     }
     if (model->tasks & SRV_TASK_COMPLETE) {
-        CLF_TRY(warm_texts(session, 1, 0));
-        CLF_TRY(warm_texts(session, MOST_PROMPTS, 0));
-        CLF_TRY(warm_texts(session, MOST_PROMPTS, 1));
+        CLF_TRY(warm_texts(model, session, 1, 0));
+        CLF_TRY(warm_texts(model, session, MOST_PROMPTS, 0));
+        CLF_TRY(warm_texts(model, session, MOST_PROMPTS, 1));
     }
     return CLF_OK;
 }

@@ -126,11 +126,6 @@ void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t byte
 
 /* ---- The look ---- */
 
-static void refuse_late(srv_error *error)
-{
-    srv_refuse(error, SRV_FAULT_LATE, NULL, "the request's time is up");
-}
-
 /* Whether the client sends nothing more. It was silent for `most` nanoseconds, or closed its side before the end of its request, which
  * libmicrohttpd notices late. Bytes that have come but are unread count, so that a process that was stopped for a while ends nothing. */
 static bool is_over(srv_connection *connection, uint64_t now, uint64_t most)
@@ -187,9 +182,10 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
         return false;
     }
     if (has_left(connection, now)) {
-        srv_refuse(&out->error, SRV_FAULT_BACKEND, NULL, "the client has left");
+        srv_refuse(&out->error, SRV_FAULT_LEFT, NULL, "the client has left");
     } else if (now - connection->job->came_ns > watch->request_ns) {
-        refuse_late(&out->error);
+        srv_refuse(&out->error, SRV_FAULT_LATE, NULL, "the request took longer than the server's time limit of %llu s (--timeout)",
+                   (unsigned long long)(watch->request_ns / SECOND));
         if (connection->phase == SRV_PHASE_SENDING && now - connection->job->came_ns > watch->request_ns + 10 * SECOND)
             shutdown(connection->fd, SHUT_RDWR);
     } else {

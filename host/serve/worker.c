@@ -80,8 +80,8 @@ static void tell_loaded(const srv_worker *worker, const srv_model *model, const 
     char line[320], texts[80] = "";
     if (memory->rows)
         snprintf(texts, sizeof texts, ", keys and values of %zu tokens %.0f MB", memory->rows, memory->cache / 1e6);
-    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warm in %.1f s; memory plan: weights %.0f MB, passes %.0f MB%s", model->id,
-             srv_task_word(model->tasks), load, warm, (memory->held - memory->cache) / 1e6, memory->passes / 1e6, texts);
+    snprintf(line, sizeof line, "model %s: %s, loaded in %.1f s, warmed up in %.1f s; memory plan: weights %.0f MB, passes %.0f MB%s",
+             model->id, srv_task_word(model->tasks), load, warm, (memory->held - memory->cache) / 1e6, memory->passes / 1e6, texts);
     tell(worker, line);
 }
 

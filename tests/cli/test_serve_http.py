@@ -44,6 +44,9 @@ def test_messages(server):
     expect_answer("100-continue", asked, 100, b"HTTP/1.1 200 ")
     refused = server.raw(b"POST /none HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n" + length(9) + b"\r\n")
     expect_answer("100-continue, refused", refused, 404)
+    for target, allowed in ((b"/v1/embeddings", b"Allow: POST, OPTIONS"), (b"/none", b"Allow: GET, POST, OPTIONS")):
+        asked = server.raw(b"OPTIONS %s HTTP/1.1\r\nHost: a\r\n" % target + CLOSE + length(len(BODY)) + b"\r\n" + BODY)
+        expect_answer("OPTIONS with a body", asked, 204, allowed)
     for name, status, head in (("two lengths", 400, length(5) + length(6)),
                                ("a length and a coding", 400, length(5) + b"Transfer-Encoding: chunked\r\n"),
                                ("a bad length", 400, b"Content-Length: 5a\r\n"), ("a signed length", 400, b"Content-Length: +5\r\n"),
@@ -76,6 +79,8 @@ def test_bodies(server):
                  b'{"input": "a\x01"}', b'{"input": "a" /* */}', b'{"input": "a", "dimensions": 1e400}', b'{"input": ' + b"[" * 100000,
                  b'{"input": "a", "input": "b"}'):
         server.post("/v1/embeddings", text, 400)
+    if (answer := server.post("/v1/embeddings", b"", 400)) and "found nothing" not in answer["error"]["message"]:
+        fail(f"no body: {answer}")
     if not server.post("/v1/embeddings", b'{"input": "a", "x": ' + b"[" * 9 + b"]" * 9 + b"}"):
         fail("nine levels in a field that nobody knows")
     server.post("/v1/embeddings", b'{"input": "a\\u0000b"}')

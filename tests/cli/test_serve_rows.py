@@ -5,9 +5,13 @@ give for the same texts. test_serve_rows.py PROGRAM DATA"""
 import base64
 import json
 import math
+import os
+import shutil
 import struct
+import tempfile
 import threading
 
+from model_files import read_safetensors, write_safetensors
 from runs import clformer, fail, finish, worst
 from serving import EMBEDDER, RERANKER, Server
 
@@ -81,6 +85,11 @@ def test_tei(server, want):
     raw = server.post("/embed", {"inputs": TEXTS, "normalize": False})
     if raw:
         expect_rows("not normalised", [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in raw], unit)
+        expect_rows("shortened, not normalised", server.post("/embed", {"inputs": TEXTS, "normalize": False, "dimensions": 3}),
+                    [row[:3] for row in raw])
+    norm = [math.sqrt(sum(x * x for x in row[:3])) for row in want]
+    expect_rows("shortened", server.post("/embed", {"inputs": TEXTS, "dimensions": 3}),
+                [[x / n for x in row[:3]] for row, n in zip(want, norm)])
     cosines = server.post("/similarity", {"inputs": {"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}})
     expect_rows("/similarity", [cosines], [[sum(x * y for x, y in zip(unit[0], row)) for row in unit[1:]]])
     long = "the cat sat on the mat " * 400
@@ -88,12 +97,18 @@ def test_tei(server, want):
         server.post("/similarity", {"inputs": {"source_sentence": "a", "sentences": [long]}, "parameters": parameters}, status)
     for path, body in (("/embed", {}), ("/embed", {"inputs": "a", "prompt_name": "none"}), ("/embed", {"inputs": 1}),
                        ("/embed", {"inputs": "a", "truncation_direction": "up"}), ("/embed", {"inputs": "a", "normalize": 1}),
-                       ("/similarity", {"inputs": "a"}), ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
+                       ("/similarity", {"inputs": "a"}),
+                       ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["b"]}, "parameters": "a"}),
+                       ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
                        ("/decode", {"ids": [1 << 40]}), ("/decode", {"ids": [-1]}), ("/rerank", {"query": 1, "texts": ["a"]}),
                        ("/rerank", {"query": "a", "texts": [1]})):
         answer = server.post(path, body, 422)
         if answer and (not isinstance(answer["error"], str) or answer["error_type"] != "validation"):
             fail(f"{path} {body}: {answer}")
+    if (answer := server.post("/decode", {"ids": [[1], [2, 1 << 40]]}, 422)) and "entry 1: token id 1 " not in answer["error"]:
+        fail(f"/decode: {answer}")
+    expect_rows("ids that are cut", *(server.post("/embed", {"inputs": ids, "truncation_direction": "left"})
+                                      for ids in ([5] * 100 + list(range(3, 40)), [5] * 3 + list(range(3, 40)))))
     if (answer := server.post("/embed", {"inputs": []}, 400)) and answer["error_type"] != "empty":
         fail(f"no inputs: {answer}")
     tokens = server.post("/tokenize", {"inputs": ["Aé cat", "x"]})
@@ -184,6 +199,40 @@ def test_together(server, want):
         fail("wrong under load:", wrong)
 
 
+def test_not_finite():
+    """A model that computes NaN from one token: no route answers with it, or leaves it out. The client did not cancel anything."""
+    with tempfile.TemporaryDirectory() as work:
+        folders = []
+        for source in (EMBEDDER, RERANKER):
+            folders.append(shutil.copytree(source, os.path.join(work, os.path.basename(source))))
+            path = os.path.join(folders[-1], "model.safetensors")
+            tensors = read_safetensors(path)
+            name = next(name for name in tensors if "word_embeddings" in name)
+            kind, shape, content = tensors[name]
+            begin, size = 2 * shape[1] * lines("tokenize", source, "cat")[0][1], 2 * shape[1]
+            write_safetensors(path, {**tensors, name: (kind, shape, content[:begin] + b"\0\x7e" * shape[1] + content[begin + size:])})
+        spoilt = Server(*folders)
+        pair, texts = ["a", "the cat"], ["x", "the cat", "a"]
+        ask = {"query": "x", "documents": texts}
+        for path, body in (("/v1/embeddings", {"input": texts}), ("/v1/embeddings", {"input": texts, "encoding_format": "base64"}),
+                           ("/embed", {"inputs": texts}), ("/embed", {"inputs": texts, "normalize": False, "dimensions": 2}),
+                           ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["the cat"]}}),
+                           ("/api/embed", {"model": "distilbert", "input": texts}), ("/predict", {"inputs": pair}),
+                           ("/predict", {"inputs": [["a"], pair]}), ("/rerank", {"query": "x", "texts": texts}),
+                           ("/rerank", {"query": "x", "texts": texts, "raw_scores": True}), ("/v1/rerank", ask),
+                           ("/v2/rerank", {**ask, "top_n": 1})):
+            answer = spoilt.post(path, body, 424 if "texts" in body or "inputs" in body else 500)
+            message = answer and (answer["error"] if isinstance(answer["error"], str) else answer["error"]["message"])
+            index = 0 if pair in body.values() else 1
+            if message and not all(part in message for part in (f"text {index}:", "not finite", "nan")):
+                fail(f"{path} {body}: {message!r}")
+        if not spoilt.post("/v1/embeddings", {"input": "x"}):
+            fail("other texts of a model with a spoilt token")
+        if "clformer_cancelled_total 0\n" not in spoilt.ask("GET", "/metrics")[2].decode():
+            fail("texts that failed count as cancelled")
+        spoilt.stop()
+
+
 server = Server(EMBEDDER, RERANKER)
 vectors = [entry["embedding"] for entry in lines("embed", EMBEDDER, *TEXTS)]
 test_openai(server, vectors, len(vectors[0]))
@@ -191,6 +240,7 @@ test_tei(server, vectors)
 test_scores(server)
 test_ollama(server, vectors)
 test_together(server, vectors)
+test_not_finite()
 if (status := server.stop()) != 0:
     fail(f"the server ended with {status}: {server.log()[-500:]}")
 if "eating" in server.log():

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from runs import clformer, fail, finish
+from runs import clformer, data, fail, finish
 from serving import EMBEDDER, WRITER, Server, events
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
@@ -75,7 +75,8 @@ def test_completions(server):
 
 
 def test_refusals(server):
-    for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logit_bias", {"1": 1}), ("tools", [{}]), ("tool_choice", "auto"),
+    for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logprobs", 0), ("logit_bias", {"1": 1}),
+                         ("tools", [{}]), ("tool_choice", "auto"),
                          ("response_format", {"type": "json_object"}), ("presence_penalty", 1), ("frequency_penalty", 0.5), ("suffix", "a"),
                          ("echo", True), ("guided_regex", "a+"), ("structured_outputs", {"regex": "a"}),
                          ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
@@ -90,6 +91,10 @@ def test_refusals(server):
                      [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}],
                      [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}]):
         server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
+    for prompt in (["a", ""], ["a", "a " * 200], [[1], [5000]]):
+        answer = server.post("/v1/completions", {"prompt": prompt}, 400)
+        if answer and not answer["error"]["message"].startswith("prompt: entry 1: "):
+            fail(f"{str(prompt)[:40]}: {answer}")
     for prompt in ("a " * 200, [], [5000], {"a": 1}):
         answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
         if prompt == "a " * 200 and answer and answer["error"]["code"] != "context_length_exceeded":
@@ -174,18 +179,24 @@ def test_leaving(server):
     over = 'clformer_requests_total{route="POST /v1/completions"'
     for streams in (True, False):
         body = json.dumps({"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": streams}).encode()
-        before, deadline = sum(samples(server, over)), time.monotonic() + 60
-        for _ in range(8):
+        before, cancelled, deadline = sum(samples(server, over)), samples(server, "clformer_cancelled_total "), time.monotonic() + 60
+        left = 0
+        while left < 8 or streams and samples(server, "clformer_cancelled_total ") == cancelled and time.monotonic() < deadline:
             own = socket.create_connection(("127.0.0.1", server.port))
             own.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
             own.close()
-        while sum(samples(server, over)) < before + 8 and time.monotonic() < deadline:
+            left += 1
+        while sum(samples(server, over)) < before + left and time.monotonic() < deadline:
             time.sleep(0.01)
         while samples(server, "clformer_requests_running ") != [0] and time.monotonic() < deadline:
             time.sleep(0.01)
         held = samples(server, "clformer_requests_running ") + samples(server, "clformer_queue_depth ")
-        if sum(samples(server, over)) != before + 8 or held != [0, 0]:
+        if sum(samples(server, over)) != before + left or held != [0, 0]:
             fail("requests run on after their clients have left")
+        if streams and samples(server, "clformer_cancelled_total ") <= cancelled:
+            fail("streams whose clients have left do not count as cancelled")
+        if sum(samples(server, over + ',status="5')) > 0:
+            fail("clients that leave count as failures of the server")
         if complete(server, "a") != written("a", 12):
             fail("a text after clients have left")
 
@@ -209,6 +220,9 @@ with tempfile.TemporaryDirectory() as directory:
     little = Server(folder, EMBEDDER, "--context", "80", "--prefix-bytes", "0")
     test_context(little)
     little.stop()
+    short = Server(os.path.join(data, "translation", "bart")) # fewer positions than the texts of the warm-up have tokens
+    if not short.post("/v1/completions", {"prompt": "a b"}) or short.stop() != 0:
+        fail("an encoder-decoder:", short.log()[-500:])
     two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
     test_together(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
