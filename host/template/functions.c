@@ -17,15 +17,6 @@ json_t *clfi_argument(const template_arguments *arguments, size_t index, const c
     return NULL;
 }
 
-bool clfi_is_listed(const char *word, const char *list)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' '))
-            return true;
-    return false;
-}
-
 clf_status clfi_check_arguments(const template_run *run, const template_node *node, const template_arguments *arguments, size_t most,
                                 const char *keywords)
 {

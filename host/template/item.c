@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluates attributes and items of values. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "template/list_kind.h"
 #include "template/run.h"
+
+bool clfi_is_listed(const char *word, const char *list)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' '))
+            return true;
+    return false;
+}
 
 /* Attributes of Python's types. `changing` are methods that the sandbox of transformers makes undefined. */
 typedef struct attributes {

@@ -179,8 +179,8 @@ static double power_of_ten(int power)
     return strtod(text, NULL);
 }
 
-/* The value that serde_json, with which `tokenizers` reads, makes of the shortest decimal text of x: the digits as one whole number, rounded,
- * then divided or multiplied by the power of ten. */
+/* The value that serde_json, with which `tokenizers` reads, makes of the shortest decimal text of x. It rounds the digits as one whole
+ * number, and then divides or multiplies it by the power of ten. */
 static double read_by_serde(double x)
 {
     enum { LEAST_DIGITS = 15, MOST_DIGITS = 17, MOST_POWER = 308 };

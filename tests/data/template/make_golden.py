@@ -229,7 +229,7 @@ BLOCKS += [
     "{% set ns = namespace(t=()) %}{% set ns.t = ns.t + (1,) %}{{ ns.t }}",
 ]
 
-# What blocks hide and what they see; macros, loops whose blocks were left early, raw blocks, white space of every alphabet, escapes, and
+# Variables that blocks hide and see; macros, loops whose blocks were left early, raw blocks, white space of every alphabet, escapes, and
 # methods that are looked at without a call.
 BLOCKS += [
     "{% set a = 1 %}{% set x %}{% set a = 2 %}{{ a }}{% endset %}{{ a }}{{ x }}",
