@@ -74,6 +74,7 @@ static clf_status parse_for(template_parser *p, template_node **out)
     if (clfi_parser_take_word(p, "else")) {
         CLF_TRY(end_tag(p));
         CLF_TRY(parse_block(p, ends + 1, &(*out)->c));
+        (*out)->c->flag = true;
     }
     return end_block(p, "endfor");
 }
@@ -97,6 +98,7 @@ static clf_status parse_set(template_parser *p, template_node **out)
         CLF_FAIL(CLF_UNSUPPORTED, "%s line %d: set with filters or several variables is not supported", p->tpl->name, p->at->line);
     CLF_TRY(end_tag(p));
     CLF_TRY(parse_block(p, (const char *const[]){"endset", NULL}, &(*out)->c));
+    (*out)->c->flag = true;
     return end_block(p, "endset");
 }
 
@@ -116,6 +118,8 @@ static clf_status parse_macro(template_parser *p, template_node **out)
         CLF_TRY(clfi_parser_add_name(*out, name));
         if (clfi_parser_take_sign(p, "="))
             CLF_TRY(clfi_parse_expression(p, &standard));
+        else if ((*out)->count && (*out)->items[(*out)->count - 1])
+            return clfi_parser_fail(p, "\"=\", a default like that of the parameter before");
         CLF_TRY(clfi_parser_add_item(*out, standard));
     }
     CLF_TRY(end_tag(p));
@@ -135,8 +139,12 @@ static clf_status parse_jump(template_parser *p, template_node_kind kind, templa
 
 static clf_status parse_generation(template_parser *p, template_node **out)
 {
+    const int loops = p->loops;
     CLF_TRY(end_tag(p));
+    p->loops = 0; /* the block is a function in Jinja: no loop around it can be left there */
     CLF_TRY(parse_block(p, (const char *const[]){"endgeneration", NULL}, out));
+    p->loops = loops;
+    (*out)->flag = true;
     return end_block(p, "endgeneration");
 }
 

@@ -9,31 +9,31 @@
 #include "template/list_kind.h"
 #include "template/run.h"
 
-static clf_status find_variable(const template_run *run, const char *name, json_t **out)
+json_t *clfi_run_find_variable(const template_run *run, const char *name)
 {
     for (const template_scope *scope = run->scope; scope; scope = scope->outer) {
         json_t *found = json_object_get(scope->variables, name);
-        if (found) {
-            *out = json_incref(clfi_value_read(found));
-            return CLF_OK;
-        }
+        if (found)
+            return found;
     }
-    *out = json_incref(json_object_get(run->variables, name));
-    return CLF_OK;
-}
-
-/* Whether `name` is a variable of the caller or of the template, defined or not. */
-static bool is_variable(const template_run *run, const char *name)
-{
-    for (const template_scope *scope = run->scope; scope; scope = scope->outer)
-        if (json_object_get(scope->variables, name))
-            return true;
-    return json_object_get(run->variables, name) != NULL;
+    return json_object_get(run->variables, name);
 }
 
 static bool is_function(const template_run *run, const template_node *node)
 {
-    return node->kind == NODE_NAME && !is_variable(run, node->name) && clfi_is_function(node->name);
+    return node->kind == NODE_NAME && !clfi_run_find_variable(run, node->name) &&
+           (clfi_is_function(node->name) || clfi_run_find_macro(run, node->name));
+}
+
+static clf_status run_name(const template_run *run, const template_node *node, json_t **out)
+{
+    json_t *found = clfi_run_find_variable(run, node->name);
+    if (!found)
+        CLF_TRY(clfi_run_work(run, node, run->macro_count));
+    if (is_function(run, node))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "the function %s without a call: expected %s(", node->name, node->name);
+    *out = json_incref(clfi_value_read(found));
+    return CLF_OK;
 }
 
 static clf_status make_list(template_run *run, const template_node *node, json_t **out)
@@ -323,15 +323,16 @@ static clf_status calculate(const template_run *run, const template_node *node, 
 static clf_status run_binary(template_run *run, const template_node *node, json_t **out)
 {
     json_t *a = NULL, *b = NULL;
-    CLF_TRY(clfi_run_expression(run, node->a, &a));
     if (node->name[0] == 'a' || node->name[0] == 'o') { /* and, or: the operand that decided */
+        CLF_TRY(clfi_run_any(run, node->a, &a));
         if (clfi_value_is_true(a) == (node->name[0] == 'o')) {
             *out = a;
             return CLF_OK;
         }
         json_decref(a);
-        return clfi_run_expression(run, node->b, out);
+        return clfi_run_any(run, node->b, out);
     }
+    CLF_TRY(clfi_run_expression(run, node->a, &a));
     clf_status st = clfi_run_expression(run, node->b, &b);
     if (st == CLF_OK)
         st = calculate(run, node, a, b, out);
@@ -344,7 +345,7 @@ static clf_status run_unary(template_run *run, const template_node *node, json_t
 {
     json_t *a = NULL;
     double x;
-    CLF_TRY(clfi_run_expression(run, node->a, &a));
+    CLF_TRY((node->name[0] == 'n' ? clfi_run_any : clfi_run_expression)(run, node->a, &a));
     clf_status st;
     if (node->name[0] == 'n')
         st = clfi_value_new(json_boolean(!clfi_value_is_true(a)), out);
@@ -401,18 +402,24 @@ static clf_status run_compare(template_run *run, const template_node *node, json
 static clf_status run_condition(template_run *run, const template_node *node, json_t **out)
 {
     json_t *condition = NULL;
-    CLF_TRY(clfi_run_expression(run, node->b, &condition));
+    CLF_TRY(clfi_run_any(run, node->b, &condition));
     const bool is_true = clfi_value_is_true(condition);
     json_decref(condition);
     if (is_true)
-        return clfi_run_expression(run, node->a, out);
+        return clfi_run_any(run, node->a, out);
     *out = NULL;
-    return node->c ? clfi_run_expression(run, node->c, out) : CLF_OK;
+    return node->c ? clfi_run_any(run, node->c, out) : CLF_OK;
+}
+
+/* The macro that a call names; NULL: it names none. */
+static const template_macro *find_macro(const template_run *run, const template_node *node)
+{
+    return node->kind == NODE_CALL && !node->a ? clfi_run_find_macro(run, node->name) : NULL;
 }
 
 static clf_status call(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
 {
-    bool is_macro = false, result = false;
+    bool result = false;
     switch (node->kind) {
     case NODE_FILTER:
         return clfi_run_filter(run, node, value, arguments, out);
@@ -425,8 +432,10 @@ static clf_status call(template_run *run, const template_node *node, const json_
     default:
         if (node->a)
             return clfi_run_method(run, node, value, arguments, out);
-        CLF_TRY(run->call_macro(run, node, arguments, &is_macro, out));
-        return is_macro ? CLF_OK : clfi_run_function(run, node, arguments, out);
+        if (clfi_run_find_variable(run, node->name))
+            RUN_FAIL(run, node, CLF_FORMAT, "a call of the variable \"%s\": expected a function, macro or method", node->name);
+        return find_macro(run, node) ? run->call_macro(run, node, find_macro(run, node), arguments, out)
+                                     : clfi_run_function(run, node, arguments, out);
     }
 }
 
@@ -436,11 +445,13 @@ static clf_status run_call(template_run *run, const template_node *node, json_t 
     template_arguments arguments = {NULL, node->names, 0};
     json_t *value = NULL;
     clf_status st = CLF_OK;
+    CLF_TRY(clfi_run_work(run, node, node->kind != NODE_FILTER ? run->macro_count : 0));
     if (node->a && !(node->kind == NODE_TEST && is_function(run, node->a)))
-        CLF_TRY(clfi_run_expression(run, node->a, &value));
+        CLF_TRY((node->kind == NODE_FILTER ? clfi_run_expression : clfi_run_any)(run, node->a, &value));
     st = clfi_alloc(node->count, sizeof *arguments.values, "template arguments", &arguments.values);
     for (; st == CLF_OK && arguments.count < node->count; arguments.count++)
-        st = clfi_run_expression(run, node->items[arguments.count], &arguments.values[arguments.count]);
+        st = (find_macro(run, node) ? clfi_run_any : clfi_run_expression)(run, node->items[arguments.count],
+                                                                          &arguments.values[arguments.count]);
     if (st == CLF_OK && !json_is_array(value)) /* code that reads a list's elements counts them itself */
         st = clfi_run_touch(run, node, value);
     for (size_t i = 0; st == CLF_OK && i < arguments.count; i++)
@@ -459,7 +470,7 @@ static clf_status run_part(template_run *run, const template_node *node, json_t 
 {
     json_t *value = NULL, *index = NULL;
     clf_status st;
-    CLF_TRY(clfi_run_expression(run, node->a, &value));
+    CLF_TRY(clfi_run_any(run, node->a, &value));
     if (node->kind == NODE_ATTRIBUTE) {
         st = clfi_run_attribute(run, node, value, node->name, out);
     } else if (node->kind == NODE_SLICE) {
@@ -481,9 +492,7 @@ static clf_status evaluate(template_run *run, const template_node *node, json_t 
         *out = json_incref(node->value);
         return CLF_OK;
     case NODE_NAME:
-        if (is_function(run, node))
-            RUN_FAIL(run, node, CLF_UNSUPPORTED, "the function %s without a call: expected %s(", node->name, node->name);
-        return find_variable(run, node->name, out);
+        return run_name(run, node, out);
     case NODE_LIST:
         return make_list(run, node, out);
     case NODE_DICT:
@@ -510,6 +519,20 @@ static clf_status evaluate(template_run *run, const template_node *node, json_t 
 }
 
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out)
+{
+    CLF_TRY(clfi_run_any(run, node, out));
+    if (!clfi_value_special(*out))
+        return CLF_OK;
+    const char *const name = node->name ? node->name : "an item";
+    const clf_special special = clfi_value_special(*out);
+    json_decref(*out);
+    *out = NULL;
+    if (special == CLF_SPECIAL_METHOD)
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s without a call is a method: expected %s() or [\"%s\"]", name, name, name);
+    RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s is a %s: expected one of its attributes", name, clfi_special_name(special));
+}
+
+clf_status clfi_run_any(template_run *run, const template_node *node, json_t **out)
 {
     CLF_TRY(clfi_run_enter(run, node));
     clf_status st = evaluate(run, node, out);

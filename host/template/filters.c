@@ -192,6 +192,10 @@ static clf_status number(template_run *run, const template_node *node, const jso
     bool is_number = clfi_value_number(value, &x);
     json_int_t integer = json_integer_value(value);
     bool is_integer = json_is_integer(value);
+    for (const char *c = json_string_value(value); c && *c; c++)
+        if ((unsigned char)*c >= 0x80 || *c == '_')
+            RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s of a text with an underscore or a character beyond ASCII is not supported",
+                     node->name);
     if (json_is_string(value))
         is_number = read_number(json_string_value(value), &is_integer, &integer, &x);
     if (!is_number && otherwise)
@@ -458,16 +462,16 @@ static bool is_string(const json_t *value)
 }
 static bool is_mapping(const json_t *value)
 {
-    return json_is_object(value);
+    return json_is_object(value) && !clfi_value_special(value);
 }
 static bool is_iterable(const json_t *value)
 {
-    return !value || json_is_string(value) || json_is_array(value) || json_is_object(value);
+    return !value || json_is_string(value) || json_is_array(value) || is_mapping(value) || clfi_value_special(value) == CLF_SPECIAL_LOOP;
 }
 static bool is_sequence(const json_t *value) /* it has a length and indices */
 {
     const clf_list_kind kind = clfi_list_kind_of(value);
-    return is_iterable(value) && (kind <= CLF_LIST_TUPLE || kind == CLF_LIST_RANGE);
+    return is_iterable(value) && !clfi_value_special(value) && (kind <= CLF_LIST_TUPLE || kind == CLF_LIST_RANGE);
 }
 static bool is_number(const json_t *value)
 {
@@ -565,6 +569,8 @@ clf_status clfi_run_test(template_run *run, const template_node *node, const cha
             return CLF_OK;
         }
     }
+    if (clfi_value_special(value))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "test %s of a %s is not supported", name, clfi_value_kind(value));
     CLF_TRY(compare(run, node, name, value, clfi_argument(arguments, 0, NULL), &is_known, out));
     if (!is_known)
         RUN_FAIL(run, node, CLF_UNSUPPORTED, "test \"%s\" is not supported", name);

@@ -17,23 +17,13 @@ json_t *clfi_argument(const template_arguments *arguments, size_t index, const c
     return NULL;
 }
 
-/* Whether `word` is one of the words of `list`, which single spaces separate. */
-static bool is_listed(const char *word, const char *list)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' '))
-            return true;
-    return false;
-}
-
 clf_status clfi_check_arguments(const template_run *run, const template_node *node, const template_arguments *arguments, size_t most,
                                 const char *keywords)
 {
     if (arguments->count > most)
         RUN_FAIL(run, node, CLF_FORMAT, "%s: expected at most %zu arguments, found %zu", node->name, most, arguments->count);
     for (size_t i = 0; i < arguments->count; i++)
-        if (arguments->names[i] && !is_listed(arguments->names[i], keywords))
+        if (arguments->names[i] && !clfi_is_listed(arguments->names[i], keywords))
             RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: argument \"%s\" is not supported", node->name, arguments->names[i]);
     return CLF_OK;
 }
@@ -141,9 +131,7 @@ static clf_status call_dict(template_run *run, const template_node *node, const 
 static clf_status call_namespace(template_run *run, const template_node *node, const template_arguments *arguments, json_t **out)
 {
     CLF_TRY(call_dict(run, node, arguments, out));
-    if (json_array_append(run->namespaces, *out) == 0)
-        return CLF_OK;
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's namespace");
+    return clfi_special_mark(*out, CLF_SPECIAL_NAMESPACE);
 }
 
 static clf_status call_raise(template_run *run, const template_node *node, const template_arguments *arguments, json_t **out)
@@ -190,7 +178,21 @@ static function *find_function(const char *name)
 
 bool clfi_is_function(const char *name)
 {
-    return find_function(name) != NULL;
+    return find_function(name) || clfi_is_listed(name, "cycler joiner lipsum self");
+}
+
+const template_macro *clfi_run_find_macro(const template_run *run, const char *name)
+{
+    for (size_t i = run->macro_count; i-- > 0;) { /* inner scopes come later */
+        const template_scope *scope = run->scope;
+        if (strcmp(run->macros[i].node->name, name) != 0)
+            continue;
+        while (scope && scope != run->macros[i].scope)
+            scope = scope->outer;
+        if (scope)
+            return &run->macros[i];
+    }
+    return NULL;
 }
 
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out)
@@ -528,8 +530,9 @@ clf_status clfi_run_method(template_run *run, const template_node *call, const j
     };
     if (!self)
         RUN_FAIL(run, call, CLF_FORMAT, "\"%s\" of a value that is undefined", call->name);
+    const bool is_dictionary = !clfi_value_special(self);
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].type == json_typeof(self) && strcmp(rows[i].name, call->name) == 0)
+        if (rows[i].type == json_typeof(self) && (is_dictionary || rows[i].call == clfi_run_loop) && strcmp(rows[i].name, call->name) == 0)
             return rows[i].call(run, call, self, arguments, out);
     RUN_FAIL(run, call, CLF_UNSUPPORTED, "%s has no method \"%s\" here", clfi_value_kind(self), call->name);
 }

@@ -35,7 +35,7 @@ clf_status clfi_run_loop(template_run *run, const template_node *node, const jso
     while (loop && loop->object != self)
         loop = loop->outer;
     if (!loop)
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "dictionary has no method \"%s\" here", node->name);
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s has no method \"%s\" here", clfi_value_kind(self), node->name);
     for (size_t i = 0; i < arguments->count; i++)
         if (arguments->names[i])
             RUN_FAIL(run, node, CLF_FORMAT, "loop.%s: argument \"%s\": expected values alone", node->name, arguments->names[i]);

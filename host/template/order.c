@@ -32,6 +32,11 @@ clf_status clfi_run_path(const template_run *run, const template_node *node, con
         found = inner;
         at = dot ? dot + 1 : NULL;
     }
+    if (st == CLF_OK && clfi_value_special(found)) {
+        json_decref(found);
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: \"%s\" is a %s", node->name, json_string_value(path),
+                 clfi_special_name(CLF_SPECIAL_METHOD));
+    }
     *out = found;
     return st;
 }

@@ -23,7 +23,9 @@ static clf_status open_scope(const template_run *run, template_scope *scope)
 
 static void close_scope(template_run *run, const template_scope *scope)
 {
-    run->scope = (template_scope *)scope->outer;
+    while (run->macro_count && run->macros[run->macro_count - 1].scope == scope)
+        run->macro_count--;
+    run->scope = scope->outer;
     json_decref(scope->variables);
 }
 
@@ -54,7 +56,7 @@ static clf_status run_output(template_run *run, const template_node *node)
 static clf_status run_if(template_run *run, const template_node *node)
 {
     json_t *value = NULL;
-    CLF_TRY(clfi_run_expression(run, node->a, &value));
+    CLF_TRY(clfi_run_any(run, node->a, &value));
     const bool is_true = clfi_value_is_true(value);
     json_decref(value);
     if (is_true)
@@ -80,19 +82,17 @@ static clf_status capture(template_run *run, const template_node *block, json_t 
     return st;
 }
 
-/* Checks a value before a variable keeps it. It must not be nested too deep. A namespace must not be inside another value, so no value can
- * contain itself. */
+/* Checks a value before a variable keeps it. It must not be nested too deep. A special object must not be inside another value, so no value
+ * can contain itself. */
 static clf_status check_kept(const template_run *run, const template_node *node, const json_t *value, int depth)
 {
     const char *key;
     json_t *element;
     CLF_TRY(clfi_run_touch(run, node, value));
-    if (depth > 0 && json_is_object(value))
-        CLF_TRY(clfi_run_work(run, node, json_array_size(run->namespaces)));
     if (depth > CLFI_TEMPLATE_MAX_DEPTH)
         RUN_FAIL(run, node, CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
-    if (depth > 0 && json_is_object(value) && clfi_run_is_namespace(run, value))
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "a namespace inside another value");
+    if (depth > 0 && clfi_value_special(value))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "a %s inside another value", clfi_value_kind(value));
     json_object_foreach((json_t *)value, key, element) CLF_TRY(check_kept(run, node, element, depth + 1));
     for (size_t i = 0; i < json_array_size(value); i++)
         CLF_TRY(check_kept(run, node, json_array_get(value, i), depth + 1));
@@ -102,10 +102,8 @@ static clf_status check_kept(const template_run *run, const template_node *node,
 static clf_status set_attribute(template_run *run, const template_node *node, json_t *value)
 {
     json_t *of = NULL;
-    clf_status st = clfi_run_expression(run, node->a, &of);
-    if (st == CLF_OK)
-        st = clfi_run_work(run, node, json_array_size(run->namespaces));
-    if (st == CLF_OK && !clfi_run_is_namespace(run, of))
+    clf_status st = clfi_run_any(run, node->a, &of);
+    if (st == CLF_OK && clfi_value_special(of) != CLF_SPECIAL_NAMESPACE)
         st = clfi_run_fail(run, node, CLF_FORMAT, "\"%s.%s\" cannot be set: expected a namespace, found %s", node->a->name, node->name,
                            clfi_value_kind(of));
     if (st == CLF_OK)
@@ -119,7 +117,7 @@ static clf_status set_attribute(template_run *run, const template_node *node, js
 static clf_status run_set(template_run *run, const template_node *node)
 {
     json_t *value = NULL;
-    CLF_TRY(node->b ? clfi_run_expression(run, node->b, &value) : capture(run, node->c, &value));
+    CLF_TRY(node->b ? clfi_run_any(run, node->b, &value) : capture(run, node->c, &value));
     clf_status st = check_kept(run, node, value, 0);
     if (st == CLF_OK && !node->a)
         return set_variable(run, node->name, value);
@@ -154,7 +152,7 @@ static clf_status run_scoped(template_run *run, const template_node *node, json_
     if (st == CLF_OK && body)
         st = run_statement(run, body);
     if (st == CLF_OK && is_wanted) {
-        st = clfi_run_expression(run, node->d, &condition);
+        st = clfi_run_any(run, node->d, &condition);
         *is_wanted = clfi_value_is_true(condition);
         json_decref(condition);
     }
@@ -162,13 +160,21 @@ static clf_status run_scoped(template_run *run, const template_node *node, json_
     return st;
 }
 
-/* Removes the elements for which the loop's condition is false. */
+/* Removes the elements for which the loop's condition is false. Of several targets, each element becomes a tuple, as in Jinja. */
 static clf_status choose(template_run *run, const template_node *node, json_t *elements)
 {
     for (size_t i = 0; node->d && i < json_array_size(elements);) {
         bool is_wanted = true;
         CLF_TRY(run_scoped(run, node, json_array_get(elements, i), NULL, NULL, &is_wanted));
         if (is_wanted) {
+            json_t *tuple = NULL;
+            clf_status st = node->name_count > 1 ? clfi_list_take(json_array_get(elements, i), &tuple) : CLF_OK;
+            if (st == CLF_OK && tuple)
+                st = clfi_list_mark(tuple, CLF_LIST_TUPLE);
+            if (st == CLF_OK && tuple && json_array_set(elements, i, tuple) != 0)
+                st = no_memory();
+            json_decref(tuple);
+            CLF_TRY(st);
             i++;
             continue;
         }
@@ -191,10 +197,11 @@ static clf_status make_loop(const json_t *elements, size_t i, json_t **out)
         json_decref(*out);
         return no_memory();
     }
-    return CLF_OK;
+    return clfi_special_mark(*out, CLF_SPECIAL_LOOP);
 }
 
-static clf_status run_elements(template_run *run, const template_node *node, json_t *elements)
+/* *is_through: the loop's block came to its end for an element, so the loop's else is left out. */
+static clf_status run_elements(template_run *run, const template_node *node, json_t *elements, bool *is_through)
 {
     template_loop loop = {.outer = run->loops};
     clf_status st = CLF_OK;
@@ -207,6 +214,7 @@ static clf_status run_elements(template_run *run, const template_node *node, jso
         if (st == CLF_OK)
             st = run_scoped(run, node, json_array_get(elements, loop.index), object, node->b, NULL);
         ends = run->flow == FLOW_BREAK;
+        *is_through = *is_through || run->flow == FLOW_ON;
         run->flow = FLOW_ON;
         json_decref(object);
     }
@@ -222,27 +230,42 @@ static clf_status run_for(template_run *run, const template_node *node)
     clf_status st = clfi_run_elements(run, node, value, &elements);
     json_decref(value);
     CLF_TRY(st);
+    bool is_through = false;
     st = choose(run, node, elements);
-    if (st == CLF_OK && json_array_size(elements) == 0)
-        st = node->c ? run_statement(run, node->c) : CLF_OK;
-    else if (st == CLF_OK)
-        st = run_elements(run, node, elements);
+    if (st == CLF_OK)
+        st = run_elements(run, node, elements, &is_through);
+    if (st == CLF_OK && !is_through && node->c)
+        st = run_statement(run, node->c);
     json_decref(elements);
     return st;
 }
 
 static clf_status add_macro(template_run *run, const template_node *node)
 {
+    if (clfi_run_find_variable(run, node->name))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "macro %s has the name of a variable", node->name);
     CLF_TRY(clfi_grow(&run->macros, &run->macro_capacity, run->macro_count + 1, sizeof *run->macros, "template macros"));
-    run->macros[run->macro_count++] = node;
+    run->macros[run->macro_count++] = (template_macro){node, run->scope};
+    return CLF_OK;
+}
+
+static clf_status run_items(template_run *run, const template_node *node)
+{
+    for (size_t i = 0; i < node->count && run->flow == FLOW_ON; i++)
+        CLF_TRY(run_statement(run, node->items[i]));
     return CLF_OK;
 }
 
 static clf_status run_block(template_run *run, const template_node *node)
 {
-    for (size_t i = 0; i < node->count && run->flow == FLOW_ON; i++)
-        CLF_TRY(run_statement(run, node->items[i]));
-    return CLF_OK;
+    template_scope scope;
+    if (!node->flag)
+        return run_items(run, node);
+    CLF_TRY(open_scope(run, &scope));
+    run->scope = &scope;
+    const clf_status st = run_items(run, node);
+    close_scope(run, &scope);
+    return st;
 }
 
 static clf_status perform(template_run *run, const template_node *node)
@@ -288,7 +311,7 @@ static clf_status bind_parameter(template_run *run, const template_node *macro, 
     for (size_t k = 0; k < arguments->count && !is_given; k++)
         is_given = arguments->names[k] && strcmp(arguments->names[k], macro->names[i]) == 0;
     if (!is_given && macro->items[i])
-        CLF_TRY(clfi_run_expression(run, macro->items[i], &value));
+        CLF_TRY(clfi_run_any(run, macro->items[i], &value));
     return set_variable(run, macro->names[i], value);
 }
 
@@ -308,23 +331,35 @@ static clf_status check_macro(const template_run *run, const template_node *call
     return CLF_OK;
 }
 
-static clf_status call_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro,
+/* Sets what a macro's block finds besides its parameters: no further arguments, and parameters that are undefined until they are bound. */
+static clf_status begin_parameters(template_run *run, const template_node *macro)
+{
+    json_t *further = json_array();
+    if (!further || clfi_list_mark(further, CLF_LIST_TUPLE) != CLF_OK) {
+        json_decref(further);
+        return no_memory();
+    }
+    CLF_TRY(set_variable(run, "varargs", further));
+    json_t *named = json_object();
+    if (!named)
+        return no_memory();
+    CLF_TRY(set_variable(run, "kwargs", named));
+    for (size_t i = 0; i < macro->name_count; i++)
+        CLF_TRY(set_variable(run, macro->names[i], NULL));
+    return CLF_OK;
+}
+
+static clf_status call_macro(template_run *run, const template_node *call, const template_macro *found, const template_arguments *arguments,
                              json_t **out)
 {
-    const template_node *macro = NULL;
+    const template_node *const macro = found->node;
     template_scope scope, *const caller = run->scope;
-    CLF_TRY(clfi_run_work(run, call, run->macro_count));
-    for (size_t i = run->macro_count; i-- > 0 && !macro;) /* the latest of this name */
-        if (strcmp(run->macros[i]->name, call->name) == 0)
-            macro = run->macros[i];
-    *is_macro = macro != NULL;
-    if (!macro)
-        return CLF_OK;
     CLF_TRY(check_macro(run, call, macro, arguments));
-    run->scope = run->globals;
+    run->scope = found->scope;
     clf_status st = open_scope(run, &scope);
     if (st == CLF_OK) {
         run->scope = &scope;
+        st = begin_parameters(run, macro);
         for (size_t i = 0; st == CLF_OK && i < macro->name_count; i++)
             st = bind_parameter(run, macro, i, arguments);
         if (st == CLF_OK)
@@ -344,16 +379,10 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     uint32_t work = 0;
     const bool failed_before = clfi_json_memory_failed();
     clfi_json_account_begin(&account, CLFI_TEMPLATE_MAX_MEMORY);
-    template_run run = {.work = &work,
-                        .tpl = tpl,
-                        .variables = variables,
-                        .namespaces = json_array(),
-                        .now = now,
-                        .out = &text,
-                        .account = &account,
-                        .call_macro = call_macro};
-    clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
-    run.globals = run.scope = &globals;
+    template_run run = {
+        .work = &work, .tpl = tpl, .variables = variables, .now = now, .out = &text, .account = &account, .call_macro = call_macro};
+    clf_status st = open_scope(&run, &globals);
+    run.scope = &globals;
     if (st == CLF_OK)
         st = run_statement(&run, tpl->root);
     const bool failed = clfi_json_memory_failed();
@@ -366,7 +395,6 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
         st = clfi_str_append(out, clfi_str_text(&text), text.length);
     if (st != CLF_OK && out->length > before)
         out->data[out->length = before] = '\0';
-    json_decref(run.namespaces);
     json_decref(globals.variables);
     clfi_json_account_end();
     free(run.macros);

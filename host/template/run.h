@@ -14,7 +14,7 @@
 typedef struct template_scope template_scope;
 struct template_scope {
     json_t *variables;
-    const template_scope *outer;
+    template_scope *outer;
 };
 
 typedef enum template_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } template_flow;
@@ -25,6 +25,12 @@ typedef struct template_arguments {
     char *const *names; /* NULL entries: positional */
     size_t count;
 } template_arguments;
+
+/* A macro, and the scope that defines it: what its block sees. */
+typedef struct template_macro {
+    const template_node *node;
+    template_scope *scope;
+} template_macro;
 
 /* A loop that runs. Its variable `loop` in the template is recognised by its object. */
 typedef struct template_loop template_loop;
@@ -40,9 +46,7 @@ struct template_run {
     const clf_template *tpl;
     const json_t *variables; /* the caller's */
     template_scope *scope;
-    template_scope *globals; /* the outermost scope: what macros see */
-    json_t *namespaces;      /* every object that namespace() made: only their attributes can be set */
-    const template_node **macros;
+    template_macro *macros; /* those of open scopes */
     size_t macro_count, macro_capacity;
     template_loop *loops; /* the innermost running loop */
     time_t now;
@@ -54,14 +58,15 @@ struct template_run {
     template_flow flow;
     clf_str *out;
 
-    /* Renders the macro that `call` names to *out; *is_macro false: there is no such macro. A pointer, since expressions call it and it
-     * renders statements. */
-    clf_status (*call_macro)(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro,
+    /* Renders a macro to *out. A pointer, since expressions call it and it renders statements. */
+    clf_status (*call_macro)(template_run *run, const template_node *call, const template_macro *macro, const template_arguments *arguments,
                              json_t **out);
 };
 
-/* Evaluates an expression. *out: a new reference; NULL: undefined. */
+/* Evaluate an expression. *out: a new reference; NULL: undefined. expression: UNSUPPORTED for a special object (value.h), which any
+ * gives out. */
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out);
+clf_status clfi_run_any(template_run *run, const template_node *node, json_t **out);
 
 /* Counts a step and a level of nesting; leave the level with run->depth--. FORMAT: too many. */
 clf_status clfi_run_enter(template_run *run, const template_node *node);
@@ -74,7 +79,11 @@ clf_status clfi_run_weigh(const template_run *run, const template_node *node, co
 
 /* Run functions, methods, filters and tests by their names (functions.c, filters.c). UNSUPPORTED: an unknown name. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
-bool clfi_is_function(const char *name); /* `is defined` is true for these names too */
+bool clfi_is_function(const char *name); /* `is defined` is true for these names too; Jinja's that cannot be run count */
+
+/* The variable of the template or of the caller in its stored form, borrowed; NULL: there is none. */
+json_t *clfi_run_find_variable(const template_run *run, const char *name);
+const template_macro *clfi_run_find_macro(const template_run *run, const char *name); /* NULL: no macro of this name is visible */
 clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,
                            json_t **out);
 clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
@@ -93,13 +102,14 @@ clf_status clfi_check_arguments(const template_run *run, const template_node *no
 clf_status clfi_run_loop(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
                          json_t **out);
 
-/* Whether namespace() made the value. */
-bool clfi_run_is_namespace(const template_run *run, const json_t *value);
+/* Whether `word` is one of the words of `list`, which single spaces separate. */
+bool clfi_is_listed(const char *word, const char *list);
 
-/* Evaluates value.name. *out NULL: there is none. FORMAT: `value` is undefined. UNSUPPORTED: `name` is a dictionary's method. */
+/* Evaluates value.name, in Python's order: a method before a dictionary's entry. *out NULL: there is none. FORMAT: `value` is undefined.
+ * UNSUPPORTED: `name` is a part of a number or range in Python. */
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
 
-/* Evaluates value[index]. *out NULL: there is none. FORMAT: `value` is undefined. */
+/* Evaluates value[index], or value.index if there is no such item. *out NULL: there is none. Statuses as above. */
 clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out);
 
 /* The value, or its part at the attribute path "a.b.0" (NULL: none), as map, sort and others take it from each element. UNSUPPORTED: the

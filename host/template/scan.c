@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "template/syntax.h"
+#include "template/value.h"
 
 typedef struct scanner {
     clf_template *tpl;
@@ -16,9 +17,26 @@ typedef struct scanner {
     bool is_line_start; /* a line begins here: at the template's start, or the last tag took the newline behind it */
 } scanner;
 
-static bool is_space(char c)
+/* Goes back over white space, as Python's str.isspace has it, at the end of text[from..at); with `stop` only to the character behind it. */
+static const char *before_space(const char *from, const char *at, char stop)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    while (at > from && at[-1] != stop) {
+        const char *start = at - 1;
+        while (start > from && ((unsigned char)*start & 0xc0) == 0x80)
+            start--;
+        if (clfi_value_space(start, (size_t)(at - start)) != (size_t)(at - start))
+            break;
+        at = start;
+    }
+    return at;
+}
+
+/* Goes past white space at `at`. */
+static const char *behind_space(const char *at, const char *end)
+{
+    for (size_t bytes; at < end && (bytes = clfi_value_space(at, (size_t)(end - at))) > 0;)
+        at += bytes;
+    return at;
 }
 
 static bool is_name_start(char c)
@@ -63,13 +81,27 @@ static bool starts(const scanner *s, const char *text)
 
 static void append_escape(clf_str *out, scanner *s, clf_status *st)
 {
-    static const char from[] = "ntrbfav0\\'\"", to[] = "\n\t\r\b\f\a\v\0\\'\"";
+    static const char from[] = "ntrbfav\\'\"", to[] = "\n\t\r\b\f\a\v\\'\"";
     const char *found = *s->at ? strchr(from, *s->at) : NULL;
     uint32_t code = 0;
     int digits = *s->at == 'x' ? 2 : *s->at == 'u' ? 4 : *s->at == 'U' ? 8 : 0;
     if (found) {
         *st = clfi_str_append_char(out, to[found - from]);
         s->at++;
+        return;
+    }
+    if (*s->at == '\n') { /* the line goes on */
+        s->at++;
+        return;
+    }
+    if (is_digit_of(*s->at, 8)) {
+        for (int i = 0; i < 3 && s->at < s->end && is_digit_of(*s->at, 8); i++)
+            code = code * 8 + (uint32_t)(*s->at++ - '0');
+        *st = clfi_str_append_code_point(out, code);
+        return;
+    }
+    if (*s->at == 'N' || (unsigned char)*s->at >= 0x80) {
+        *st = clfi_fail(CLF_UNSUPPORTED, "%s line %d: the escape \\N, or one of a letter beyond ASCII, in a string", s->tpl->name, s->line);
         return;
     }
     if (!digits) { /* Python keeps an escape that it does not know */
@@ -220,8 +252,7 @@ static void skip_behind(scanner *s, bool takes_all, bool takes_newline)
 {
     const char *from = s->at;
     if (takes_all)
-        while (s->at < s->end && is_space(*s->at))
-            s->at++;
+        s->at = behind_space(s->at, s->end);
     else if (takes_newline && s->at < s->end && *s->at == '\n')
         s->at++;
     s->is_line_start = s->at > from && s->at[-1] == '\n';
@@ -249,8 +280,9 @@ static clf_status scan_tag(scanner *s, bool is_variable)
     clf_status st = CLF_OK;
     CLF_TRY(add(s, is_variable ? TOKEN_VAR_BEGIN : TOKEN_TAG_BEGIN, s->at, 0, NULL));
     while (st == CLF_OK) {
-        while (s->at < s->end && is_space(*s->at))
-            s->line += *s->at++ == '\n';
+        const char *const from = s->at;
+        s->at = behind_space(from, s->end);
+        count_lines(s, from, s->at);
         if (s->at >= s->end)
             CLF_FAIL(CLF_FORMAT, "%s line %d: expected \"%s\", the template ends", s->tpl->name, s->line, closing);
         if (open == 0 && close_tag(s, closing, is_variable, &st))
@@ -291,62 +323,56 @@ static clf_status skip_comment(scanner *s)
  * and "{#". */
 static size_t text_before(const scanner *s, const char *from, const char *tag, char sign, bool is_variable)
 {
-    const char *end = tag, *start = tag;
-    if (sign == '-') {
-        while (end > from && is_space(end[-1]))
-            end--;
-        return (size_t)(end - from);
-    }
+    if (sign == '-')
+        return (size_t)(before_space(from, tag, '\0') - from);
     if (is_variable || sign == '+')
-        return (size_t)(end - from);
-    while (start > from && start[-1] != '\n' && is_space(start[-1]))
-        start--;
+        return (size_t)(tag - from);
+    const char *const start = before_space(from, tag, '\n');
     const bool begins_line = start > from ? start[-1] == '\n' : s->is_line_start;
-    return (size_t)((begins_line ? start : end) - from);
+    return (size_t)((begins_line ? start : tag) - from);
 }
 
-/* Reads {% raw %} ... {% endraw %}, whose text is taken as it stands. *is_raw: the tag at s->at was one, and all of it has been read. */
+/* Reads what follows "{%" of a tag that is `word` alone, and moves *at behind it. *sign: '-' or '+' before "%}", else ' '. False: it is
+ * another tag. */
+static bool pass_word_tag(const scanner *s, const char **at, const char *word, char *sign)
+{
+    const size_t length = strlen(word);
+    const char *c = behind_space(*at, s->end);
+    if ((size_t)(s->end - c) < length || memcmp(c, word, length) != 0)
+        return false;
+    c = behind_space(c + length, s->end);
+    *sign = c < s->end && (*c == '-' || *c == '+') ? *c++ : ' ';
+    if (s->end - c < 2 || memcmp(c, "%}", 2) != 0)
+        return false;
+    *at = c + 2;
+    return true;
+}
+
+/* Reads {% raw %} ... {% endraw %}, whose text is taken as it stands, with the newline behind {% raw %}. *is_raw: the tag at s->at was one,
+ * and all of it has been read. */
 static clf_status scan_raw(scanner *s, bool *is_raw)
 {
-    const char *at = s->at;
-    *is_raw = false;
-    while (at < s->end && is_space(*at))
-        at++;
-    if (s->end - at < 3 || memcmp(at, "raw", 3) != 0)
+    const char *text = s->at;
+    char closing;
+    *is_raw = pass_word_tag(s, &text, "raw", &closing) && closing != '+';
+    if (!*is_raw)
         return CLF_OK;
-    for (at += 3; at < s->end && is_space(*at);)
-        at++;
-    const bool takes_all = at < s->end && *at == '-';
-    at += takes_all;
-    if (s->end - at < 2 || memcmp(at, "%}", 2) != 0)
-        return CLF_OK;
-    *is_raw = true;
-    s->at = at + 2;
-    skip_behind(s, takes_all, true);
+    count_lines(s, s->at, text);
+    s->at = text;
+    skip_behind(s, closing == '-', false);
     for (const char *from = s->at; s->at < s->end; s->at++) {
-        const char *tag = s->at;
+        const char *tag = s->at, *at = tag + 2;
         char sign = ' ';
         if (!starts(s, "{%"))
             continue;
-        s->at += 2;
-        if (s->at < s->end && (*s->at == '-' || *s->at == '+'))
-            sign = *s->at++;
-        while (s->at < s->end && is_space(*s->at))
-            s->at++;
-        if (!starts(s, "endraw")) {
-            s->at = tag;
+        if (at < s->end && (*at == '-' || *at == '+'))
+            sign = *at++;
+        if (!pass_word_tag(s, &at, "endraw", &closing))
             continue;
-        }
-        for (s->at += 6; s->at < s->end && is_space(*s->at);)
-            s->at++;
-        const bool ends_all = s->at < s->end && *s->at == '-';
-        s->at += ends_all;
-        if (!starts(s, "%}"))
-            break;
         CLF_TRY(add(s, TOKEN_TEXT, from, text_before(s, from, tag, sign, false), NULL));
-        count_lines(s, from, s->at);
-        s->at += 2;
-        skip_behind(s, ends_all, true);
+        count_lines(s, from, at);
+        s->at = at;
+        skip_behind(s, closing == '-', closing == ' ');
         return CLF_OK;
     }
     CLF_FAIL(CLF_FORMAT, "%s line %d: a raw block is not closed", s->tpl->name, s->line);
@@ -362,7 +388,7 @@ static clf_status scan_one(scanner *s)
         return add(s, TOKEN_TEXT, from, (size_t)(tag - from), NULL);
     }
     const char kind = tag[1];
-    const char sign = tag + 2 < s->end && (tag[2] == '-' || (tag[2] == '+' && kind != '{')) ? tag[2] : ' ';
+    const char sign = tag + 2 < s->end && (tag[2] == '-' || tag[2] == '+') ? tag[2] : ' ';
     CLF_TRY(add(s, TOKEN_TEXT, from, text_before(s, from, tag, sign, kind == '{'), NULL));
     count_lines(s, from, tag);
     s->at = tag + 2 + (sign != ' ');

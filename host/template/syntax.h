@@ -49,7 +49,7 @@ typedef enum template_node_kind {
     NODE_COMPARE,   /* a, then items compared in turn by the operators `names` */
     NODE_CONDITION, /* a if b else c; c NULL: undefined */
     /* statements */
-    NODE_BLOCK, /* items in turn */
+    NODE_BLOCK, /* items in turn; flag: variables that are set here end with it */
     NODE_TEXT,
     NODE_OUTPUT, /* a */
     NODE_IF,     /* a: condition, b: block, c: otherwise or NULL */

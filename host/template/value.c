@@ -17,6 +17,9 @@
 /* Before the digits of an integer key: no UTF-8 has this byte. */
 #define INTEGER_KEY '\xff'
 
+/* The key of a special object's mark: no UTF-8 has this byte either. */
+#define SPECIAL_KEY "\xfe"
+
 /* Its type is unknown to jansson, so none of its functions takes it for a value. Its count of references, (size_t)-1, keeps it from being
  * freed. */
 static json_t undefined = {(json_type)(JSON_NULL + 1), (size_t)-1};
@@ -36,9 +39,29 @@ json_t *clfi_value_at(const json_t *list, size_t i)
     return clfi_value_read(json_array_get(list, i));
 }
 
+clf_special clfi_value_special(const json_t *value)
+{
+    return (clf_special)json_integer_value(json_object_get(value, SPECIAL_KEY));
+}
+
+const char *clfi_special_name(clf_special special)
+{
+    static const char *const names[] = {"value", "namespace", "loop", "method"};
+    return names[special];
+}
+
+clf_status clfi_special_mark(json_t *object, clf_special special)
+{
+    if (json_object_set_new_nocheck(object, SPECIAL_KEY, json_integer(special)) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's %s", clfi_special_name(special));
+    return CLF_OK;
+}
+
 const char *clfi_value_kind(const json_t *value)
 {
     static const char *const names[] = {"dictionary", "list", "string", "integer", "real number", "bool", "bool", "none"};
+    if (clfi_value_special(value))
+        return clfi_special_name(clfi_value_special(value));
     if (json_is_array(value))
         return clfi_list_kind_name(clfi_list_kind_of(value));
     return value && value != &undefined ? names[json_typeof(value)] : "undefined";
@@ -361,9 +384,11 @@ bool clfi_value_key(const json_t *value, template_key *out)
         out->length = json_string_length(value);
         return true;
     }
-    if (!json_is_integer(value) && !json_is_boolean(value))
+    const double real = json_real_value(value);
+    const bool is_whole = json_is_real(value) && real == floor(real) && fabs(real) < 0x1p63;
+    if (!json_is_integer(value) && !json_is_boolean(value) && !is_whole)
         return false;
-    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : json_is_true(value);
+    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : is_whole ? (json_int_t)real : json_is_true(value);
     out->length = (size_t)snprintf(out->room, sizeof out->room, "%c%lld", INTEGER_KEY, (long long)number);
     out->text = out->room;
     return true;

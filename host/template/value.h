@@ -13,6 +13,15 @@
 json_t *clfi_value_stored(json_t *value);
 json_t *clfi_value_read(json_t *stored);
 
+/* Objects that are no dictionaries in Jinja. They have attributes, are true, can be tested, and can be kept in variables. Every other use
+ * is refused (clfi_run_expression). A mark that no key of a template equals tells them from dictionaries. */
+typedef enum clf_special { CLF_SPECIAL_NONE, CLF_SPECIAL_NAMESPACE, CLF_SPECIAL_LOOP, CLF_SPECIAL_METHOD } clf_special;
+clf_special clfi_value_special(const json_t *value);
+const char *clfi_special_name(clf_special special);
+
+/* Marks a dictionary as a special object. OUT_OF_MEMORY. */
+clf_status clfi_special_mark(json_t *object, clf_special special);
+
 /* The i-th element of a list, borrowed; NULL: undefined, or there is none. */
 json_t *clfi_value_at(const json_t *list, size_t i);
 
@@ -51,14 +60,14 @@ typedef struct template_json {
 clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out);
 
 /* A dictionary stores a string key as it is, and an integer key as its digits behind a byte that UTF-8 never has. A bool is the integer 0
- * or 1. */
+ * or 1, and a whole real number is that integer. */
 typedef struct template_key {
     char room[24];
     const char *text;
     size_t length;
 } template_key;
 
-/* The stored form of a key; false: the value is neither string nor integer nor bool. `out` points into itself or into `value`.
+/* The stored form of a key; false: the value is no string, whole number or bool. `out` points into itself or into `value`.
  * clfi_value_of_key makes the value of a stored key. */
 bool clfi_value_key(const json_t *value, template_key *out);
 clf_status clfi_value_of_key(const char *text, size_t length, json_t **out);

@@ -190,7 +190,8 @@ static bool takes_space(const clf_added_pattern *pattern, uint32_t code)
     return clfi_char_is_whitespace(code) && (code < 0x80 || !pattern->strips_ascii);
 }
 
-/* Finds the next accepted match; *from moves behind the pattern itself, not behind stripped white space. */
+/* Finds the next accepted match; *from moves behind the pattern itself, not behind stripped white space. So a match may begin before
+ * `done`, where the match before it ended. */
 static bool find_match(const clf_added_matcher *matcher, const unsigned char *text, size_t size, bool ignore_special, size_t done,
                        size_t *from, clf_segment *match)
 {
@@ -207,12 +208,18 @@ static bool find_match(const clf_added_matcher *matcher, const unsigned char *te
             *from = end;
             for (size_t previous; pattern->lstrip && start > done && takes_space(pattern, code_before(text, start, &previous));)
                 start = previous;
+            if (pattern->lstrip && start < done) /* the match before has taken the white space of this one */
+                start = done;
             while (pattern->rstrip && end < size) {
                 uint32_t code;
                 const size_t bytes = clfi_utf8_decode(text + end, size - end, &code);
                 if (!takes_space(pattern, code))
                     break;
                 end += bytes;
+            }
+            if (start >= end) {
+                at = *from - 1;
+                break;
             }
             *match = (clf_segment){start, end, pattern->id};
             return true;

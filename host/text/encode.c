@@ -235,13 +235,15 @@ static clf_status encode_sequence(const clf_text_part *s, const char *text, size
         CLF_FAIL(CLF_UNSUPPORTED, "a text of %zu bytes: expected at most %u", size, UINT32_MAX);
     clf_segment_walk walk = {0};
     clf_segment segment;
-    size_t character = 0;
+    size_t character = 0, done = 0; /* both: where the segment before ended */
     clfi_regex_memory_begin(s->work->regex);
     if (s->ignore_added)
         return encode_raw(s, text, size, 0);
     while (s->tokens->count < s->enough && clfi_added_next(&s->tokenizer->added.raw, text, size, s->ignore_special, &walk, &segment)) {
         const char *bytes = text + segment.start;
         const size_t length = segment.end - segment.start, characters = s->is_aligned ? clfi_utf8_length(bytes, length) : 0;
+        if (s->is_aligned && segment.start < done) /* the added token before took white space that belongs to this one too */
+            character -= clfi_utf8_length(bytes, done - segment.start);
         const clf_char_span span = {(uint32_t)character, (uint32_t)(character + characters)};
         size_t language = 0;
         if (segment.id >= 0)
@@ -252,6 +254,7 @@ static clf_status encode_sequence(const clf_text_part *s, const char *text, size
             CLF_TRY(
                 encode_raw(s, bytes + language, length - language, character + (s->is_aligned ? clfi_utf8_length(bytes, language) : 0)));
         character += characters;
+        done = segment.end;
     }
     return CLF_OK;
 }

@@ -14,12 +14,10 @@
     "202e}"                                                                                                                             \
     "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{10ffff}"
 
-/* Oniguruma's word characters: they include circled letters and the fractions and powers of Latin-1, but no other numbers of category
- * No. */
-#define WORD                                                                                                                             \
-    "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}\\p{L}\\p{M}" \
-    "\\p{Nd}"                                                                                                                            \
-    "\\p{Nl}\\p{Pc}"
+/* Oniguruma's word characters: they include circled letters, but of category No only the fractions and powers of Latin-1, and these only
+ * outside of [...]. */
+#define WORD_INSIDE "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}"
+#define WORD "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" WORD_INSIDE
 
 /* Translation of an escape letter outside and inside [...]; NULL: refused there. */
 static const struct {
@@ -28,7 +26,7 @@ static const struct {
 } escapes[] = {
     {'s', "[" SPACE "]", SPACE},
     {'S', "[^" SPACE "]", NO_SPACE},
-    {'w', "[" WORD "]", WORD},
+    {'w', "[" WORD "]", WORD_INSIDE},
     {'W', "[^" WORD "]", NULL},
     {'d', "\\p{Nd}", "\\p{Nd}"},
     {'D', "\\P{Nd}", "\\P{Nd}"},

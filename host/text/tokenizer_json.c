@@ -127,6 +127,7 @@ clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *n
 {
     json_t *root;
     CLF_TRY(clfi_json_parse(text, size, name, &root));
+    clfi_unigram_read_as_tokenizers(root);
     const clf_status st = clfi_tokenizer_from_parts(root, name, NULL, NULL, out);
     json_decref(root);
     return st;

@@ -159,8 +159,10 @@ static clf_status edit_root(tokenizer_files *f)
     CLF_TRY(clfi_tokenizer_is_of_five(f->directory, f->config, &is_five));
     if (is_five)
         CLF_TRY(clfi_tokenizer_pipeline_class(f->directory, f->has_config ? f->config : NULL, f->root, &f->pipeline));
-    if (!f->pipeline)
+    if (!f->pipeline) {
+        clfi_unigram_read_as_tokenizers(f->root);
         return is_five || !f->config ? CLF_OK : find_class(f);
+    }
     CLF_TRY(need_config(f));
     return clfi_tokenizer_pipeline_put(f->pipeline, f->config, f->config_path, f->is_listed, f->root, f->path);
 }

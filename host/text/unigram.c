@@ -4,6 +4,7 @@
  * the best path through a word is found from its start (Viterbi). */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -169,6 +170,50 @@ static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vo
         CLF_TRY(clfi_vocabulary_add(vocabulary, json_string_value(token), json_string_length(token), (int64_t)i));
     }
     return clfi_vocabulary_index(vocabulary, 0);
+}
+
+static double power_of_ten(int power)
+{
+    char text[16];
+    snprintf(text, sizeof text, "1e%d", power);
+    return strtod(text, NULL);
+}
+
+/* The value that serde_json, with which `tokenizers` reads, makes of the shortest decimal text of x. It rounds the digits as one whole
+ * number, and then divides or multiplies it by the power of ten. */
+static double read_by_serde(double x)
+{
+    enum { LEAST_DIGITS = 15, MOST_DIGITS = 17, MOST_POWER = 308 };
+    char text[32];
+    for (int digits = LEAST_DIGITS; digits <= MOST_DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, fabs(x));
+        if (strtod(text, NULL) == fabs(x))
+            break;
+    }
+    char *const exponent = strchr(text, 'e'), *end = exponent;
+    while (end[-1] == '0')
+        end--;
+    uint64_t whole = (uint64_t)(text[0] - '0');
+    for (const char *c = text + 2; c < end; c++)
+        whole = whole * 10 + (uint64_t)(*c - '0');
+    int power = atoi(exponent + 1) - (end > text + 2 ? (int)(end - text) - 2 : 0);
+    double value = (double)whole;
+    for (; power < -MOST_POWER; power += MOST_POWER)
+        value /= power_of_ten(MOST_POWER);
+    value = power < 0 ? value / power_of_ten(-power) : value * power_of_ten(power);
+    return copysign(value, x);
+}
+
+void clfi_unigram_read_as_tokenizers(json_t *root)
+{
+    json_t *model = json_object_get(root, "model");
+    const char *type = json_string_value(json_object_get(model, "type"));
+    const json_t *vocab = type && strcmp(type, "Unigram") == 0 ? json_object_get(model, "vocab") : NULL;
+    for (size_t i = 0; i < json_array_size(vocab); i++) {
+        json_t *score = json_array_get(json_array_get(vocab, i), 1);
+        if (json_is_real(score) && isfinite(json_real_value(score)))
+            json_real_set(score, read_by_serde(json_real_value(score)));
+    }
 }
 
 static clf_status read(const json_t *json, const char *where, void **out)

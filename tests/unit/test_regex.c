@@ -37,6 +37,8 @@ static void regex_dialect(void **state)
                   "[ \xc2\x85\u3000]"); /* U+180E is no white space */
     check_matches("[^\\S]|x", " x\u180e", "[ ][x]");
     check_matches("\\w+", "a\u0301_1\u00b2\u24b6 \u2460", "[a\u0301_1\u00b2\u24b6]");
+    check_matches("[\\w]+", "a\u0301_1\u00b2\u24b6 \u2460", "[a\u0301_1][\u24b6]"); /* as Oniguruma: powers only outside of [] */
+    check_matches("[^\\w\\s]+", "\u00bd.\u00b9 1", "[\u00bd.\u00b9]");
     check_matches("\\d{,2}5", "12345 5", "[345][5]");
     check_matches("a{b", "a{b", "[a{b]");
     check_matches("\\h+", "0fg", "[0f]");

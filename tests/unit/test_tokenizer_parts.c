@@ -480,6 +480,57 @@ static void shared_space(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
+/* An added token of white space that takes white space from both sides: the one before has taken all of it, or a part. */
+static void space_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sides, *text;
+        size_t count;
+        clf_offsets want[3];
+    } rows[] = {{"\"lstrip\":true,\"rstrip\":true", "  b", 2, {{0, 2}, {2, 3}}},
+                {"\"lstrip\":false,\"rstrip\":true", "  b", 3, {{0, 2}, {1, 2}, {2, 3}}},
+                {"\"lstrip\":true,\"rstrip\":false", "a  ", 3, {{0, 1}, {1, 2}, {2, 3}}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_tokenizer *tokenizer;
+        clf_encoding *got;
+        clf_str json = CLF_STR_INIT;
+        clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
+        const clf_text text = text_of(rows[i].text);
+        params.offsets = CLF_OFFSETS_CHARACTERS;
+        CHECK_OK(clfi_str_appendf(&json,
+                                  "{\"added_tokens\":[{\"id\":3,\"content\":\" \",\"single_word\":false,%s,\"normalized\":false,"
+                                  "\"special\":true}]," MODEL "}",
+                                  rows[i].sides));
+        CHECK_OK(clf_tokenizer_from_json(&(clf_text){json.data, json.length}, "x.json", &tokenizer));
+        CHECK_OK(clf_encoding_create(&got));
+        CHECK_OK(clf_tokenizer_encode(tokenizer, &text, NULL, &params, got));
+        assert_int_equal(got->length, rows[i].count);
+        for (size_t k = 0; k < got->length; k++)
+            CHECK(got->offsets[k].start == rows[i].want[k].start && got->offsets[k].end == rows[i].want[k].end,
+                  "row %zu, token %zu: %u to %u", i, k, (unsigned)got->offsets[k].start, (unsigned)got->offsets[k].end);
+        clf_encoding_destroy(got);
+        clf_tokenizer_destroy(tokenizer);
+        clfi_str_free(&json);
+    }
+}
+
+/* "a" + "aa" and "aa" + "a" are equally good; the last bits of the scores decide. `tokenizers` reads -1.2337412925446323 as the double next
+ * to it. */
+static void equal_ways(void **state)
+{
+    (void)state;
+    const clf_text json =
+        text_of(UNIGRAM("\"unk_id\":0,\"vocab\":[[\"<unk>\",0.0],[\"a\",-3.4256715734902423],[\"aa\",-1.2337412925446323],[\"b\","
+                        "-0.16118947934913397],[\"bb\",-7.427519821518265],[\"ab\",-4.81910011823763],[\"ba\",-0.4831294681912839],[\"c\","
+                        "-5.098499964328715]]"));
+    clf_tokenizer *tokenizer;
+    CHECK_OK(clf_tokenizer_from_json(&json, "x.json", &tokenizer));
+    check_ids(tokenizer, "xxcaaaaab", NULL, IDS(0, 7, 1, 2, 2, 3));
+    check_ids(tokenizer, "xxcaaa", NULL, IDS(0, 7, 1, 2));
+    clf_tokenizer_destroy(tokenizer);
+}
+
 /* The unknown token is worse than the worst token by SentencePiece's 10. */
 static void unknown_penalty(void **state)
 {
@@ -524,6 +575,8 @@ int main(void)
         cmocka_unit_test(llama),
         cmocka_unit_test(equal_scores),
         cmocka_unit_test(shared_space),
+        cmocka_unit_test(space_tokens),
+        cmocka_unit_test(equal_ways),
         cmocka_unit_test(unknown_penalty),
         cmocka_unit_test(broken_specs),
         cmocka_unit_test(late_control_tokens),

@@ -79,10 +79,12 @@ EXPRESSIONS = [
     "'xxaxx'.strip('x')", "'a,b,,c'.split(',')", "' a  b '.split()", "'a-b-c'.split('-', 1)", "'a-b-c'.rsplit('-', 1)",
     "'Hello World'.lower()", "'hello wORLD'|title", "'hello wORLD'|capitalize", "'abc'|upper",
     "'aaa'.replace('a', 'b', 2)", "'a' in 'abc'", "'role' in messages[0]", "3 not in [1, 2]", "1 < 2 < 3", "1 == 1.0", "true == 1",
-    "'1' == 1", "not none", "none is none", "1 is number", "'a' is string", "{} is mapping", "[] is iterable", "true is true", "2 is even",
+    "'1' == 1", "not none", "none is none", "1 is number", "'a' is string", "{} is mapping", "[] is iterable", "true is true",
+    "2 is even",
     "3 is divisibleby 3", "3 is divisibleby(2)", "4 is odd", "messages|map(attribute='role')|join(', ')",
     "messages|selectattr('role', 'equalto', 'user')|list|length", "messages|rejectattr('role', 'in', ['user'])|list|length",
-    "[1,0,2]|select|list", "['a','b']|map('upper')|list", "[3,1]|first", "[3,1]|last", "'abc'|reverse", "[1,2]|reverse|list", "'5'|int + 1",
+    "[1,0,2]|select|list", "['a','b']|map('upper')|list", "[3,1]|first", "[3,1]|last", "'abc'|reverse", "[1,2]|reverse|list",
+    "'5'|int + 1",
     "'x'|int", "'2.5'|float", "-3|abs", "tools|tojson", "tools[0].function|tojson(indent=2)", "'a\\nb\\n\\nc'|indent(2)",
     "'a\\nb'|indent(2, true)", "{'a': 1}.items()|list|length", "{'a': 1, 'b': 2}.keys()|list",
     "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "range(3,0,-1)|list", "2 is le 2", "(-1.5)|abs",
@@ -96,7 +98,8 @@ EXPRESSIONS = [
     "{'b': 1, 'A': 2}|dictsort(false, 'value', true)|map('join')|list", "{'b': 1, 'A': 2}|dictsort(reverse=true)|map('first')|list",
     "{}|dictsort|length", "{10: 'a', 9: 'b', -1: 'c'}|dictsort|map('first')|list", "[3, 1.5, 2, true]|min", "[3, 1, 3.0]|max",
     "['b', 'A', 'c']|min", "['b', 'A', 'c']|max", "['a', 'A']|min ~ ['a', 'A']|max",
-    "['a', 'A', 'b', 'B']|min(true) ~ ['a', 'B']|max(case_sensitive=true)", "[]|min", "nothing|max", "'hello'|max", "{'a': 1, 'z': 2}|max",
+    "['a', 'A', 'b', 'B']|min(true) ~ ['a', 'B']|max(case_sensitive=true)", "[]|min", "nothing|max", "'hello'|max",
+    "{'a': 1, 'z': 2}|max",
     "messages|min(attribute='role')", "messages|max(attribute='role')",
     "[[1, 'x'], [0, 'y']]|min(attribute=0|string)", "[3, 1, 2]|sort", "['b', 'A', 'c', 'a']|sort", "['b', 'A', 'c', 'a']|sort(true)",
     "['b', 'A', 'c']|sort(case_sensitive=true)", "messages|sort(attribute='role')|map(attribute='content')|list",
@@ -145,7 +148,8 @@ BLOCKS = [
     "{%+ if true +%}\nx{% endif %}", " {%+ if true %}x{% endif %}",
     "{% if nothing %}a{% elif 0 %}b{% elif 'x' %}c{% else %}d{% endif %}", "{{ nothing }}|{{ nothing|length }}|{{ none }}",
     "{% macro m(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 3) }}{{ m(b=4, a=5) }}{{ m() }}", "{% set t = 1, 2 %}{{ t[1] }}",
-    "{% for k, v in {1: 'a', 2: 'b'}.items() %}{{ k + 1 }}{{ v }}{% endfor %}", "{% for k in {1: 'a', -2: 'b'} %}{{ k - 1 }},{% endfor %}",
+    "{% for k, v in {1: 'a', 2: 'b'}.items() %}{{ k + 1 }}{{ v }}{% endfor %}",
+    "{% for k in {1: 'a', -2: 'b'} %}{{ k - 1 }},{% endfor %}",
     "{% set d = {3: 'x'} %}{% for m in messages %}{{ d[loop.index] }}{% endfor %}",
     "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}",
     "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
@@ -223,6 +227,51 @@ BLOCKS += [
     "{% set g = 'ab'|map('upper') %}{% for x in g %}{{ x }}{% endfor %}{% for x in g %}{{ x }}{% else %}none{% endfor %}",
     "{% for x in [3, 1]|select %}{{ loop.index }}/{{ loop.length }}{{ loop.last }}{% endfor %}",
     "{% set ns = namespace(t=()) %}{% set ns.t = ns.t + (1,) %}{{ ns.t }}",
+]
+
+# Variables that blocks hide and see; macros, loops whose blocks were left early, raw blocks, white space of every alphabet, escapes, and
+# methods that are looked at without a call.
+BLOCKS += [
+    "{% set a = 1 %}{% set x %}{% set a = 2 %}{{ a }}{% endset %}{{ a }}{{ x }}",
+    "{% set x %}{% set q = 5 %}{{ q }}{% endset %}[{{ q }}]{{ x }}",
+    "{% set a = 1 %}{% generation %}{% set a = 2 %}{{ a }}{% endgeneration %}{{ a }}",
+    "{% for x in [3, 1] %}{% generation %}{{ x }}{{ loop.index }}{% if x == 3 %}{% set q = 1 %}{% endif %}[{{ q }}]{% endgeneration %}"
+    "[{{ q }}]{% endfor %}", "{% set ns = namespace(a=1) %}{% generation %}{% set ns.a = 2 %}{% endgeneration %}{{ ns.a }}",
+    "{% for x in [] %}{% else %}{% set q = 1 %}{{ q }}{% endfor %}[{{ q }}]", "{% if true %}{% set q = 1 %}{% endif %}{{ q }}",
+    "{% for x in [3, 1] %}{% macro m() %}{{ x }}{% endmacro %}{{ m() }}{% endfor %}{{ m is defined }}",
+    "{% macro m(a) %}{% macro k() %}{{ a }}{% endmacro %}{{ k() }}{% endmacro %}{{ m(4) }}{{ k is defined }}",
+    "{% macro m() %}[{{ x }}]{% endmacro %}{% set x = 2 %}{{ m() }}{% for x in [7] %}{{ m() }}{% endfor %}",
+    "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}B{% endmacro %}{{ a() }}{{ a is defined }}{{ a is undefined }}",
+    "{% macro m(n) %}{% if n > 0 %}{{ n }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(3) }}",
+    "{% set x %}{% macro m() %}M{% endmacro %}{{ m() }}{% endset %}{{ x }}{{ m is defined }}",
+    "{% macro m(a=n, n=4) %}{{ a }}|{{ n }}{% endmacro %}{{ m() }}",
+    "{% set a = 3 %}{% macro m(a=a) %}[{{ a }}]{% endmacro %}{{ m() }}{{ m(1) }}",
+    "{% macro m(a) %}{{ a }}{{ varargs }}{{ kwargs }}[{{ caller }}]{% endmacro %}{{ m(1) }}",
+    "{% set ns = namespace(a=1) %}{% macro m(x) %}{% set x.a = x.a + 1 %}{{ x.a }}{% endmacro %}{{ m(ns) }}{{ ns.a }}{{ ns['a'] }}",
+    "{% set ns = namespace() %}"
+    "{{ 'y' if ns }}{{ ns is mapping }}{{ ns is iterable }}{{ ns is defined }}{{ ns.items is defined }}{{ not ns }}",
+    "{% for x in [1] %}"
+    "{{ 'y' if loop }}{{ loop is mapping }}{{ loop.items is defined }}{{ loop['index'] }}{{ loop.cycle is defined }}{% endfor %}",
+    "{% for x in [1, 2] %}{% break %}{% else %}E{% endfor %}", "{% for x in [1, 2] %}{% continue %}{% else %}E{% endfor %}",
+    "{% for x in [1, 2] %}{% if x == 2 %}{% break %}{% endif %}{% else %}E{% endfor %}",
+    "{% for x, y in [[1, 2], [3, 4]] if x %}{{ loop.previtem }}{{ loop.nextitem }}{% endfor %}",
+    "{% for x in [[1, 2], [3, 4]] if x %}{{ loop.previtem }}{% endfor %}",
+    "{{+ true }}{{+ 'a' }}{{ +1 }}{{- +1 }}", " x  {{+ 1 }}", "{% raw %}\n a\n{% endraw %}\nb",
+    "x\n  {% raw %}\n  y\n  {% endraw %}\n  z",
+    "{%- raw -%}\n a\n{%- endraw -%}\nb", "  {% raw %}  a {% endraw +%}\nb", "{%+ raw %}x{%+ endraw %} y",
+    "a\u00a0{%- if true -%}\u3000b{% endif %}", "a\n\u00a0 {% if true %}\u00a0b{% endif %}", "a\n\u2003 {# x #}\u00a0b",
+    "a\x1c{%- if true -%}\x1fb{% endif %}", "a\x85{{- 1 -}}\x85b", "\u00a0{{ 1 }}{{\u00a01\u00a0}}{%\u2003if true\u00a0%}a{% endif %}",
+    "a\u2028 {% if true %}x{% endif %}", "{{ 'a\\\nb' }}{{ 'a\\qb\\101\\012\\778' }}",
+    "{% set d = {'a': {'type': 'x'}} %}{{ d['items'] is defined }}{{ 'y' if d['keys'] }}{% if d['items']['type'] == 'x' %}A{% else %}"
+    "B{% endif %}",
+    "{% set d = {'items': 1} %}"
+    "{{ d.items is mapping }}{{ d.items is string }}{{ 'y' if d.items and d.items is not none }}{{ d['items'] }}",
+    "{% set d = {'update': 1} %}"
+    "[{{ d.update }}]{{ d.update is defined }}{{ d['update'] }}{{ [1].append is defined }}{{ [1].index is defined }}",
+    "{{ 'a'.strip is defined }}{{ 'a'['upper'] is defined }}{{ 'a'.strip.x is defined }}{{ 'a'.nothing is defined }}"
+    "{{ none.strip is defined }}",
+    "{% set d = {1: 'a'} %}{{ d[1.0] }}{{ d[1.5] }}{{ 1.0 in d }}",
+    "{{ self is defined }}{{ cycler is defined }}{{ joiner is defined }}{{ loop is defined }}",
 ]
 
 
