@@ -12,6 +12,7 @@
 #include "jobs/kept_index.h"
 #include "jobs/pool.h"
 #include "console/progress.h"
+#include "runtime/context.h"
 
 enum { REST = 20 }; /* an unfinished index is written again after this many times as long as the last writing took */
 
@@ -226,7 +227,7 @@ static clf_status open_indexes(kept *k, const char *directory, const cli_index_p
     bool is_any = false;
     for (size_t i = 0; i < k->file_count; i++)
         is_any = is_any || is_regular(k->files[i].corpus);
-    if (place->is_off || k->session->engines || !is_any)
+    if (place->is_off || k->session->context->engines[0] || !is_any)
         return CLF_OK;
     const clf_status found = cli_kept_place(place, &where);
     if (found == CLF_OUT_OF_MEMORY)

@@ -199,6 +199,11 @@ with tempfile.TemporaryDirectory() as work:
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
     expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2,
            'b.npy.part was begun with another pooling: "mean", here "cls"')
+    for name, more, variable in (("forced_engines", ["--engine", "gemm=tiled"], {}), ("forced_engines", [], {"CLF_ENGINE": "gemm=tiled"}),
+                                 ("precision", ["--precision", "high"], {}),
+                                 ("tuned", [], {"CLF_NO_TUNED": "" if os.environ.get("CLF_NO_TUNED") else "1"})):
+        expect(f"another {name}, {more} {variable}", run(*broken, "--resume", *more, env={**os.environ, **variable}), 2,
+               f'b.npy.part was begun with another {name}: "')
     prompts = ["passage " * 40 + end for end in ("one", "two")]
     before = read("b.npy.part")
     os.remove("b.npy.part")
