@@ -90,8 +90,8 @@ clf_status cli_job_text(const cli_job *job, char **out)
     json_t *made_by;
     CLF_TRY(cli_fingerprint_json(&job->made_by, &made_by));
     json_t *root = json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "schema", "clformer-part", "made_by", made_by, "input", job->input,
-                             "window", (json_int_t)job->window_texts, "batch_tokens",
-                             (json_int_t)job->batch_tokens, "shard", (json_int_t)job->shard, "shards", (json_int_t)job->shards);
+                             "window", (json_int_t)job->window_texts, "batch_tokens", (json_int_t)job->batch_tokens, "shard",
+                             (json_int_t)job->shard, "shards", (json_int_t)job->shards);
     clf_str text = CLF_STR_INIT;
     const clf_status st = clfi_json_write(root, JSON_REAL_PRECISION(9) | JSON_COMPACT, "a part's header", &text);
     json_decref(root);
