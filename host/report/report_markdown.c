@@ -40,7 +40,7 @@ static void write_result(clfi_markup *m, const clfi_report_data *data, const clf
     cell(m, data->devices[row->device].label);
     cell(m, r->engine);
     if (!clfi_report_is_measured(r)) {
-        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "| **FAILED** | | | |" : "| unsupported | | | |");
+        clfi_markup_format(m, r->status == CLFI_RESULT_FAILED ? "| **%s** | | | |" : "| %s | | | |", clfi_report_outcome(r));
         clfi_markup_raw(m, data->device_count > 1 ? " |\n" : "\n");
         return;
     }

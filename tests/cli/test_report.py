@@ -131,6 +131,22 @@ def page(folder):
         fail("a figure that is no number")
 
 
+def interrupted(folder):
+    """A verified row without samples was interrupted: every format says so, and none calls it unsupported."""
+    doc = made.simple(1, devices=2, workloads=[made.gemm(1, 384, 384), made.launch()])
+    doc["complete"] = False
+    doc["results"][0].update(wall_ms=[], device_ms=[], round_samples=[])
+    path = made.write(os.path.join(folder, "i.json"), doc)
+    for end, counts in (("html", 2), ("svg", 1), ("md", 1)):
+        out = os.path.join(folder, "i." + end)
+        done = report(path, "-o", out)
+        with open(out, encoding="utf-8") as file:
+            content = file.read()
+        found = len(re.findall(r">interrupted<|\| interrupted \|", content))
+        if done.returncode or "unsupported" in content or found != counts:
+            fail("an interrupted row in", end, done.stderr, found)
+
+
 def chosen_times():
     """Two devices, the second 4 and 16 times slower, and a third that measured nothing; p10 is 90 % and p90 is 120 % of each median."""
     devices = [made.device(0, "Fast", "One"), made.device(1, "Slow", "Two", gflops=100.0, gbps=10.0),
@@ -522,7 +538,7 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, figures, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several,
+    for test in (page, figures, interrupted, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several,
                  chained, refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
