@@ -29,7 +29,7 @@ void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
-/* Groups what was not measured by its reason: reason -> array of texts. The caller releases *out, also after a failure. */
+/* Groups the gaps of a file by their reasons: reason -> array of texts. The caller releases *out, also after a failure. */
 static clf_status group_gaps(const clfi_result *file, json_t **out)
 {
     *out = json_object();
@@ -39,7 +39,7 @@ static clf_status group_gaps(const clfi_result *file, json_t **out)
         if (!texts && json_object_set_new(*out, why, json_array()) == 0)
             texts = json_object_get(*out, why);
         if (json_array_append_new(texts, json_string(file->not_measured[i].what)) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "what was not measured: not enough memory");
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "gaps of a report: not enough memory");
     }
     return CLF_OK;
 }

@@ -538,8 +538,8 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, figures, interrupted, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several,
-                 chained, refusals):
+    for test in (page, figures, interrupted, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels,
+                 markdown, several, chained, refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)
