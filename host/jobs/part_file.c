@@ -336,12 +336,13 @@ static clf_status read_header(cli_part *part, bool *out_torn)
     const char *newline = memchr(text, '\n', most);
     *out_torn = !newline && most < HEADER_BYTES;
     if (!newline)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: not a part file: no line of JSON at its beginning", part->path));
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: expected a first line of JSON, found no end of line in %zu bytes", part->path, most));
     part->start = part->end = (uint64_t)(newline - text) + 1;
     CLF_GOTO(clfi_json_parse(text, (size_t)(newline - text), part->path, &root));
     CLF_GOTO(read_job(root, part->path, &part->job));
     if (part->job.made_by.width > MOST_WIDTH)
-        st = clfi_fail(CLF_FORMAT, "%s: expected vectors of 1 number or more, found %zu", part->path, part->job.made_by.width);
+        st =
+            clfi_fail(CLF_FORMAT, "%s: expected vectors of at most %d numbers, found %zu", part->path, MOST_WIDTH, part->job.made_by.width);
 done:
     json_decref(root);
     free(text);
@@ -433,7 +434,7 @@ clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device
 {
     CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
     if (part->job.shard != job->shard)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: shard %zu, expected shard %zu", part->path, part->job.shard, job->shard);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: expected shard %zu, found shard %zu", part->path, job->shard, part->job.shard);
     return recover(part);
 }
 

@@ -8,7 +8,7 @@
 void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
 {
     if (data->failed == 0) {
-        clfi_markup_raw(m, "<p>None: every result that was computed agreed with the host's float64 reference.</p>\n");
+        clfi_markup_raw(m, "<p>None: every computed result agrees with the host's float64 reference.</p>\n");
         return;
     }
     clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>workload</th><th>device</th><th>engine</th><th>reason</th></tr>\n");
@@ -73,7 +73,7 @@ void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
     for (size_t f = 0; f < data->file_count; f++)
         count += data->files[f].not_measured_count;
     if (count == 0) {
-        clfi_markup_raw(m, "<p>Nothing was left out.</p>\n");
+        clfi_markup_raw(m, "<p>None: everything was measured.</p>\n");
         return;
     }
     clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>why</th><th>what</th></tr>\n");

@@ -143,8 +143,8 @@ static clf_status read_frame(clfi_result *result)
         return clfi_result_wrong(result->path, "schema", "\"" CLFI_RESULT_SCHEMA "\"", json_object_get(result->document, "schema"));
     CLF_TRY(clfi_json_get_int(result->document, result->path, "schema_version", 0, INT64_MAX, &version));
     if (version != CLFI_RESULT_VERSION)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"schema_version\": expected %d, found %lld: written for another version of clformer", result->path,
-                 CLFI_RESULT_VERSION, (long long)version);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"schema_version\": expected %d, found %lld (another version of clformer wrote the file)",
+                 result->path, CLFI_RESULT_VERSION, (long long)version);
     CLF_TRY(clfi_json_get_bool(result->document, result->path, "complete", &result->complete));
     return clfi_result_text(result->document, result->path, "created", &result->created);
 }

@@ -16,7 +16,7 @@ static clf_status read_limits(const json_t *object, const char *where, const jso
     snprintf(inner, sizeof inner, "%s.limits", where);
     json_object_foreach((json_t *)*out, name, value)
         if (!json_is_number(value) || !(json_number_value(value) >= 1e-9 && json_number_value(value) <= CLFI_RESULT_MOST))
-            return clfi_result_wrong(inner, name, "a number above 0 and at most 1e24", value);
+            return clfi_result_wrong(inner, name, "a number from 1e-9 to 1e24", value);
     return CLF_OK;
 }
 

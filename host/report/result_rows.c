@@ -39,7 +39,7 @@ static clf_status read_samples(const json_t *object, const char *where, const ch
         const double ms = json_number_value(value);
         if (!json_is_number(value) || !(ms >= CLFI_RESULT_TIME_MIN && ms <= CLFI_RESULT_TIME_MAX)) {
             snprintf(inner, sizeof inner, "%s[%zu]", key, i);
-            return clfi_result_wrong(where, inner, "a time above 0 and at most 1e12 ms", value);
+            return clfi_result_wrong(where, inner, "a time from 1e-9 to 1e12 ms", value);
         }
         CLF_TRY(clfi_samples_add(out, json_number_value(value)));
     }
@@ -90,12 +90,12 @@ static clf_status read_rounds(const json_t *object, const char *where, clfi_resu
         const json_t *value = json_array_get(array, i);
         const json_int_t count = json_integer_value(value);
         if (!json_is_integer(value) || count < 0 || (uint64_t)count > left)
-            return clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", value);
+            return clfi_result_wrong(where, "round_samples", "counts that add up to the samples of wall_ms", value);
         left -= (size_t)count;
         if (count > 0) /* rounds that did not reach the row are left out */
             row->round_samples[row->round_count++] = (size_t)count;
     }
-    return array && left ? clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", array) : CLF_OK;
+    return array && left ? clfi_result_wrong(where, "round_samples", "counts that add up to the samples of wall_ms", array) : CLF_OK;
 }
 
 static clf_status read_times(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
@@ -109,7 +109,7 @@ static clf_status read_times(const clfi_result *result, const json_t *object, co
     row->device_median_ms = device.median;
     row->noisy = clfi_summary_is_noisy(&row->wall);
     if (row->device_ms.count && row->device_ms.count != row->wall_ms.count) {
-        snprintf(expected, sizeof expected, "none or %zu samples, as wall_ms", row->wall_ms.count);
+        snprintf(expected, sizeof expected, "no samples, or as many as wall_ms: %zu", row->wall_ms.count);
         return clfi_result_wrong(where, "device_ms", expected, json_object_get(object, "device_ms"));
     }
     if (row->wall_ms.count == 0) /* only an interrupted run may leave a verified row unmeasured */
@@ -196,8 +196,8 @@ static clf_status resolve(clfi_result *result, const json_t *object, const char 
     if (strlen(row->engine) > 64)
         return clfi_result_wrong(where, "engine", "a name of at most 64 bytes", json_object_get(object, "engine"));
     if (clfi_result_find_row(result, row->workload, row->device, row->engine))
-        CLF_FAIL(CLF_FORMAT, "%s: expected one row, found a second one of workload \"%s\", device %lld, engine \"%s\"", where, id,
-                 (long long)device, row->engine);
+        CLF_FAIL(CLF_FORMAT, "%s: expected one row for each engine, found a second one for workload \"%s\", device %lld, engine \"%s\"",
+                 where, id, (long long)device, row->engine);
     row_key(row->workload, row->device, row->engine, key);
     return clfi_result_add_place(result, &result->row_places, key, (size_t)(row - result->rows));
 }

@@ -298,7 +298,7 @@ with tempfile.TemporaryDirectory() as work:
                                ("hashes missing", beside, told.replace(json.loads(told)["texts"][:32].encode(), b"", 1))):
         with open(path, "wb") as file:
             file.write(bytes_)
-        expect(name, search(), len(LINES), "it is made again")
+        expect(name, search(), len(LINES), "the index is made again")
         if content(sidecar) != whole or content(beside) != told:
             fail(name, "was not made again")
 

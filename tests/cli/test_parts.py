@@ -267,7 +267,7 @@ with tempfile.TemporaryDirectory() as work:
         if read(first) != bytes(whole):
             fail(f"a done shard, {name}: not as it was")
     shutil.copy(os.path.join("parts", "shard-00002-of-00003.done"), first)
-    expect("another shard's file", run(*shard(1)), 2, "shard 2, expected shard 1")
+    expect("another shard's file", run(*shard(1)), 2, "expected shard 1, found shard 2")
     with open(first, "wb") as file:
         file.write(whole)
     expect("gather", run(program, "gather", "parts", "-o", "g.npy"), 0)
