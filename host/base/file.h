@@ -97,8 +97,8 @@ clf_status clfi_atomic_complete(clf_atomic_file *file);
 clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; closes in any case */
 
 /* Commits two outputs that belong together. A file is complete before a pipe or device gets its bytes, which cannot be taken back. Both are
- * complete before a file gets its name. If the second of two files cannot be renamed, the first renaming is undone. Only where the system
- * cannot exchange names does the first file then stay in place of an old one. Closes both in any case. */
+ * complete before a file gets its name. If the second of two files cannot be renamed, the first renaming is undone: the file that it
+ * replaced is kept until both have their names. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
 void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also a complete one; no-op after commit */
 

@@ -159,14 +159,14 @@ clf_status clfi_spool_open(const char *path, int *out)
     return st;
 }
 
-/* Gives a nameless file the temporary name, which is a template like mkstemp's. */
-static bool give_name(int fd, char *template)
+/* Gives the file that `from` leads to a further name that no file has. `template` is like mkstemp's, and gets the name. */
+static bool give_name(const char *from, char *template)
 {
-    char self[DESCRIPTOR_PATH_BYTES], *end = template + strlen(template) - 6;
+    char *end = template + strlen(template) - 6;
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         const unsigned long number = (unsigned long)getpid() * 1000 + attempt;
         snprintf(end, 7, "%06lx", number & 0xffffff);
-        if (linkat(AT_FDCWD, descriptor_path(fd, self), AT_FDCWD, template, AT_SYMLINK_FOLLOW) == 0)
+        if (linkat(AT_FDCWD, from, AT_FDCWD, template, AT_SYMLINK_FOLLOW) == 0)
             return true;
         if (errno != EEXIST)
             return false;
@@ -450,9 +450,10 @@ clf_status clfi_atomic_complete(clf_atomic_file *file)
 /* Gives a complete file its temporary name, if it has none yet, and closes it. */
 static clf_status take_name(clf_atomic_file *file)
 {
+    char self[DESCRIPTOR_PATH_BYTES];
     if (!file->target)
         return CLF_OK;
-    if (file->is_nameless && give_name(fileno(file->stream), file->temporary)) {
+    if (file->is_nameless && give_name(descriptor_path(fileno(file->stream), self), file->temporary)) {
         file->is_nameless = false;
         remember(file->temporary);
     }
@@ -486,36 +487,80 @@ clf_status clfi_atomic_commit(clf_atomic_file *file)
     return st;
 }
 
-/* The temporary file and the old one exchange their names, so that this can be undone. If the system cannot exchange names, the old file is
- * replaced. A folder that appeared at the target since is refused, because its name would be exchanged too. */
-static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
+/* Gives the file a second name, or if the file system has no hard links another one (*out_moved). `template` is like mkstemp's, and gets
+ * the name. */
+static bool set_aside(const char *path, char *template, bool *out_moved)
 {
-    bool is_folder;
-    *out_exchanged = clfi_directory_exists(file->target, &is_folder) == CLF_OK && !is_folder &&
-                     renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
-    return *out_exchanged || rename(file->temporary, file->target) == 0;
+    *out_moved = !give_name(path, template);
+    if (!*out_moved)
+        return true;
+    memcpy(template + strlen(template) - 6, "XXXXXX", 6);
+    const int fd = mkstemp(template);
+    if (fd < 0)
+        return false;
+    close(fd);
+    if (rename(path, template) == 0)
+        return true;
+    const int fault = errno;
+    unlink(template);
+    errno = fault;
+    return false;
+}
+
+/* Gives the old file its name again, or removes the new one if there was none (kept NULL). Returns `st`; if the old file cannot be renamed,
+ * the message also says where it is. */
+static clf_status undo_first(const clf_atomic_file *file, const char *kept, clf_status st)
+{
+    if (kept && rename(kept, file->target) != 0)
+        return clfi_fail(st, "%s; the old %s is now %s", clf_last_error(), file->path, kept);
+    if (!kept)
+        unlink(file->target);
+    return st;
+}
+
+/* Renames the temporary file to its target. *out_kept: another name of the file that it replaced; NULL: there was none. Without an exchange
+ * of names the old file is set aside as `template`. A folder at the target is refused, because it could be exchanged or set aside too. */
+static clf_status rename_first(const clf_atomic_file *file, char *template, const char **out_kept)
+{
+    bool is_folder, is_moved = false;
+    const bool may_keep = clfi_directory_exists(file->target, &is_folder) == CLF_OK && !is_folder;
+    *out_kept = NULL;
+    forget(file->temporary); /* a signal must not remove the old file, which gets this name */
+    if (may_keep && renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0) {
+        *out_kept = file->temporary;
+        return CLF_OK;
+    }
+    if (may_keep && access(file->target, F_OK) == 0) {
+        if (!set_aside(file->target, template, &is_moved))
+            return clfi_fail_errno("rename", file->path);
+        *out_kept = template;
+    }
+    if (rename(file->temporary, file->target) == 0)
+        return CLF_OK;
+    const clf_status st = clfi_fail_errno("rename to", file->path);
+    if (is_moved)
+        return undo_first(file, template, st);
+    if (*out_kept)
+        unlink(template);
+    return st;
 }
 
 static clf_status rename_both(const clf_atomic_file *file, const clf_atomic_file *beside)
 {
-    const bool was_there = access(beside->target, F_OK) == 0;
-    bool exchanged;
-    if (!exchange(beside, &exchanged)) {
-        const clf_status st = clfi_fail_errno("rename to", beside->path);
+    clf_str template = CLF_STR_INIT;
+    const char *kept;
+    clf_status st = clfi_str_appendf(&template, "%s.XXXXXX", beside->target);
+    if (st == CLF_OK)
+        st = rename_first(beside, template.data, &kept);
+    if (st != CLF_OK)
         unlink(beside->temporary);
+    else if (rename(file->temporary, file->target) != 0)
+        st = undo_first(beside, kept, clfi_fail_errno("rename to", file->path));
+    else if (kept)
+        unlink(kept);
+    if (st != CLF_OK)
         unlink(file->temporary);
-        return st;
-    }
-    if (rename(file->temporary, file->target) == 0) {
-        if (exchanged)
-            unlink(beside->temporary);
-        return CLF_OK;
-    }
-    const clf_status st = clfi_fail_errno("rename to", file->path);
-    if (exchanged)
-        renameat2(AT_FDCWD, beside->temporary, AT_FDCWD, beside->target, RENAME_EXCHANGE);
-    unlink(exchanged || was_there ? beside->temporary : beside->target);
-    unlink(file->temporary);
+    clfi_str_free(&template);
     return st;
 }
 

@@ -86,7 +86,8 @@ clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_lis
     for (size_t i = 0; i < out->count; i++)
         asked += is_asked_for(params, &out->items[i]);
     if (asked == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "no workload of these suites has \"%s\" in its name", params->filter ? params->filter : "");
+        return params->filter ? clfi_fail(CLF_INVALID_ARGUMENT, "no workload of these suites has \"%s\" in its name", params->filter)
+                              : clfi_fail(CLF_INVALID_ARGUMENT, "these suites have no workload");
     for (size_t i = out->count; i-- > 0;)
         if (!is_asked_for(params, &out->items[i]) && !is_needed(params, out, &out->items[i]))
             drop(out, i);

@@ -25,6 +25,14 @@ void clfi_row_facts_clear(clfi_row_facts *facts)
         *clfi_row_fact_value(facts, &clfi_row_fact_list[i]) = clfi_row_fact_list[i].unknown == CLFI_FACT_ZERO ? 0 : NAN;
 }
 
+bool clfi_row_fact_is_known(const clfi_row_facts *facts, const clfi_row_fact *fact)
+{
+    bool any = fact->unknown != CLFI_FACT_ZERO;
+    for (size_t i = 0; !any && i < clfi_row_fact_count; i++)
+        any = clfi_row_fact_list[i].unknown == CLFI_FACT_ZERO && clfi_row_fact_get(facts, &clfi_row_fact_list[i]) > 0;
+    return any && isfinite(clfi_row_fact_get(facts, fact));
+}
+
 /* The object that holds the group of the fact, made if it is missing; NULL: not enough memory. */
 static json_t *group_of(json_t *object, const clfi_row_fact *fact)
 {

@@ -28,7 +28,7 @@
     X(joules_per_run, "energy", JOULES, NULL, LESS, "energy per run") \
     X(joules_per_item, "energy", JOULES, ABSENT, LESS, "per item")
 
-/* Unknown values are NaN, or 0 for fields with CLFI_FACT_ZERO. */
+/* Unknown values are NaN, or 0 for fields with CLFI_FACT_ZERO (clfi_row_fact_is_known). */
 typedef struct clfi_row_facts {
 #define CLFI_ROW_FACT(member, group, kind, unknown, better, title) double member;
     CLFI_ROW_FACTS(CLFI_ROW_FACT)
@@ -64,6 +64,10 @@ static inline double clfi_row_fact_get(const clfi_row_facts *facts, const clfi_r
 {
     return *(const double *)((const char *)facts + fact->offset);
 }
+
+/* Whether the fact was measured. Bytes are measured together, and a process that was measured has some: if all bytes are 0, they are
+ * unknown, else a 0 is a number as others are. */
+bool clfi_row_fact_is_known(const clfi_row_facts *facts, const clfi_row_fact *fact);
 
 /* Sets all fields to unknown. */
 void clfi_row_facts_clear(clfi_row_facts *facts);

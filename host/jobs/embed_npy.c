@@ -63,7 +63,7 @@ static clf_status take_part(npy_output *out)
         if (!any)
             break;
         if (window.window != out->next)
-            CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: expected window %zu, found %zu", out->part_path, out->next, window.window));
+            CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: expected window %zu, found %zu", out->part_path, out->next + 1, window.window + 1));
         CLF_GOTO(clfi_npy_writer_append(out->npy, window.rows, window.count));
         out->next++;
     }

@@ -11,6 +11,7 @@
 #include "jobs/fingerprint_parts.h"
 #include "jobs/model_hash.h"
 #include "jobs/pool.h"
+#include "runtime/context.h"
 
 enum { QUOTED = 80, QUOTED_BEFORE = 20, QUOTE_BYTES = QUOTED + 8 };
 
@@ -23,7 +24,8 @@ const cli_field_row cli_fields[CLI_FIELD_COUNT] = {
 /* Largest difference between canaries, relative to their largest number: rounding stays far below it, wrong results are above. */
 static const double canary_bound = 1e-2;
 
-const char *const cli_fields_otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no"};
+const char *const cli_fields_otherwise[CLI_FIELD_COUNT] = {
+    [CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no", [CLI_FIELD_FORCED] = "", [CLI_FIELD_TUNED] = "yes"};
 
 #define CANARY(text)          \
     {                         \
@@ -94,6 +96,8 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision)));
     CLF_TRY(
         cli_fingerprint_set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : cli_fields_otherwise[CLI_FIELD_WEIGHTS]));
+    CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_FORCED, session->context->engines));
+    CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_TUNED, session->context->tuned_file ? "yes" : "no"));
     CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_ENGINE, info->linear_engine));
     CLF_TRY(set_devices(session, out));
     return cli_fingerprint_set(out, CLI_FIELD_VERSION, clf_version());

@@ -9,7 +9,8 @@
 #include "io/npy.h"
 
 /* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared (it binds), and whether it
- * belongs to the device. Fields that only change rounding (another device) or truncate texts (max_tokens) are recorded but do not bind. */
+ * belongs to the device. Fields that only change rounding (another device) or truncate texts (max_tokens) are recorded but do not bind.
+ * forced_engines: value of --engine or CLF_ENGINE. tuned: whether choices of clformer tune are used if there are any. */
 #define CLI_FINGERPRINT_FIELDS(X)                    \
     X(MODEL, "model", false, true, false)            \
     X(TOKENIZER, "tokenizer", false, true, false)    \
@@ -21,6 +22,8 @@
     X(MAX_TOKENS, "max_tokens", true, false, false)  \
     X(PRECISION, "precision", false, false, false)   \
     X(WEIGHTS, "weights", false, false, false)       \
+    X(FORCED, "forced_engines", false, false, false) \
+    X(TUNED, "tuned", false, false, true)            \
     X(ENGINE, "engine", false, false, true)          \
     X(DEVICE, "device", false, false, true)          \
     X(DRIVER, "driver", false, false, true)          \

@@ -12,6 +12,7 @@
 #include "jobs/kept_index.h"
 #include "jobs/pool.h"
 #include "console/progress.h"
+#include "runtime/context.h"
 
 enum { REST = 20 }; /* an unfinished index is written again after this many times as long as the last writing took */
 
@@ -136,22 +137,39 @@ static void save(kept *k, kept_file *file, bool is_finished)
         return;
     cli_line_clear();
     if (st == CLF_OK) {
-        fprintf(stderr, "clformer: the embeddings in %s are now kept in %s (the former file and its .json can be removed)\n",
-                file->index.earlier, file->index.path);
+        fprintf(stderr, "clformer: the embeddings of %s are now kept in %s (remove the old file and its .json)\n", file->index.earlier,
+                file->index.path);
         return;
     }
     fprintf(stderr, "clformer: %s; the embeddings are not kept\n", clf_last_error());
     file->index.may_write = false;
 }
 
+static bool may_write_any(const kept *k)
+{
+    for (size_t i = 0; i < k->file_count; i++)
+        if (k->files[i].index.may_write)
+            return true;
+    return false;
+}
+
+/* Number of fresh rows that are in the indexes. Files that are not kept have none there. */
+static size_t count_saved(const kept *k)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < k->file_count; i++) {
+        const kept_file *file = &k->files[i];
+        const size_t end = file->end_fresh < k->saved ? file->end_fresh : k->saved;
+        count += file->index.may_write && end > file->first_fresh ? end - file->first_fresh : 0;
+    }
+    return count;
+}
+
 /* Writes the indexes of all files that got rows since the last time. */
 static void save_unfinished(kept *k)
 {
     const uint64_t start = clfi_now_ns();
-    bool may_write = false;
-    for (size_t i = 0; i < k->file_count; i++)
-        may_write = may_write || k->files[i].index.may_write;
-    if (!may_write)
+    if (!may_write_any(k))
         return;
     if (k->saved_ns && start - k->saved_ns < REST * k->saving_ns)
         return;
@@ -161,8 +179,9 @@ static void save_unfinished(kept *k)
     k->saved = k->fresh_count;
     k->saved_ns = clfi_now_ns();
     k->saving_ns = k->saved_ns - start;
-    cli_interrupts_say("no hits were printed; %zu new %s kept: the same search continues", k->saved,
-                       clfi_plural(k->saved, "embedding is", "embeddings are"));
+    const size_t saved = count_saved(k);
+    cli_interrupts_say("no hits were printed; %zu new %s kept: the same search continues", saved,
+                       clfi_plural(saved, "embedding is", "embeddings are"));
 }
 
 static clf_status add_fresh(void *user, const cli_embedded *window)
@@ -226,7 +245,7 @@ static clf_status open_indexes(kept *k, const char *directory, const cli_index_p
     bool is_any = false;
     for (size_t i = 0; i < k->file_count; i++)
         is_any = is_any || is_regular(k->files[i].corpus);
-    if (place->is_off || k->session->engines || !is_any)
+    if (place->is_off || k->session->context->engines[0] || !is_any)
         return CLF_OK;
     const clf_status found = cli_kept_place(place, &where);
     if (found == CLF_OUT_OF_MEMORY)
@@ -257,7 +276,7 @@ static void save_all(kept *k)
 {
     for (size_t i = 0; i < k->file_count; i++)
         save(k, &k->files[i], true);
-    cli_interrupts_say("no hits were printed; the embeddings are kept");
+    cli_interrupts_say(may_write_any(k) ? "no hits were printed; the embeddings are kept" : "no hits were printed");
 }
 
 clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, const char *directory, const cli_index_place *place,

@@ -83,14 +83,14 @@ static clf_status take_rows(cli_kept_index *index, const char *path, const clf_n
     const size_t count = npy->rank == 2 ? (size_t)npy->dim[0] : 0, hashes = index->before.texts.length / CLI_TEXT_HASH_BYTES;
     if (npy->dtype != CLF_FILE_F32 || npy->rank != 2 || npy->dim[1] != (int64_t)width || hashes != count ||
         index->before.texts.length % CLI_TEXT_HASH_BYTES != 0)
-        CLF_FAIL(CLF_FORMAT, "%s: expected float32 [n, %zu] and n hashes of texts, found %zu rows and %zu hashes", path, width, count,
-                 hashes);
+        CLF_FAIL(CLF_FORMAT, "%s: expected rows of %zu float32 numbers, and the hash of a text for each, found %zu rows and %zu hashes",
+                 path, width, count, hashes);
     CLF_TRY(clfi_alloc(npy->count, sizeof *index->rows, "embeddings", &index->rows));
     CLF_TRY(clfi_alloc(count, sizeof *index->known, "texts", &index->known));
     CLF_TRY(clfi_npy_read_f32(npy, 0, npy->count, index->rows));
     for (size_t i = 0; i < npy->count; i++)
         if (!isfinite(index->rows[i]))
-            CLF_FAIL(CLF_FORMAT, "%s: row %zu is not finite", path, i / width);
+            CLF_FAIL(CLF_FORMAT, "%s: row %zu has a number that is not finite", path, i / width + 1);
     for (size_t i = 0; i < count; i++)
         index->known[i] = (cli_known_text){index->before.texts.data + i * CLI_TEXT_HASH_BYTES, i};
     qsort(index->known, count, sizeof *index->known, by_hash);
@@ -175,7 +175,8 @@ clf_status cli_kept_index_open(const char *path, bool is_file, const char *corpu
         return CLF_OK;
     cli_line_clear();
     if (st != CLF_OK)
-        fprintf(stderr, "clformer: %s; %s\n", clf_last_error(), index->may_write ? "it is made again" : "the embeddings are not kept");
+        fprintf(stderr, "clformer: %s; %s\n", clf_last_error(),
+                index->may_write ? "the index is made again" : "the embeddings are not kept");
     else
         fprintf(stderr, "clformer: %s was not made by search, so it is neither used nor replaced\n", index->path);
     return CLF_OK;

@@ -33,7 +33,6 @@ clf_status cli_job_take(cli_session *session, const cli_embedding *options, cons
     clf_hasher *hasher = NULL;
     *out = (cli_job){.window_texts = window_texts, .batch_tokens = options->batch_tokens, .shard = shard, .shards = shards};
     clf_status st;
-    CLF_GOTO(clfi_strdup(session->engines ? session->engines : "", &out->engines));
     CLF_GOTO(cli_fingerprint_take(session, options, directory, &out->made_by));
     CLF_GOTO(cli_fingerprint_canaries(session, options, &out->made_by));
     if (!file)
@@ -51,16 +50,12 @@ done:
 void cli_job_free(cli_job *job)
 {
     cli_fingerprint_free(&job->made_by);
-    free(job->engines);
-    job->engines = NULL;
 }
 
 static clf_status copy_job(const cli_job *from, cli_job *out)
 {
     *out = *from;
-    out->engines = NULL;
-    CLF_TRY(cli_fingerprint_copy(&from->made_by, &out->made_by));
-    return clfi_strdup(from->engines, &out->engines);
+    return cli_fingerprint_copy(&from->made_by, &out->made_by);
 }
 
 static clf_status same_number(const char *that, const char *what, size_t before, size_t now)
@@ -75,8 +70,6 @@ static clf_status compare_jobs(const char *that, const cli_job *before, const cl
     CLF_TRY(cli_fingerprint_same_work(that, &before->made_by, &now->made_by, on_one_device));
     if (strcmp(before->input, now->input) != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s other texts (hash %s, here %s)", that, before->input, now->input);
-    if (strcmp(before->engines, now->engines) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s --engine \"%s\", here \"%s\"", that, before->engines, now->engines);
     CLF_TRY(same_number(that, "--window", before->window_texts, now->window_texts));
     CLF_TRY(same_number(that, "--batch-tokens", before->batch_tokens, now->batch_tokens));
     return same_number(that, "number of shards", before->shards, now->shards);
@@ -96,9 +89,9 @@ clf_status cli_job_text(const cli_job *job, char **out)
 {
     json_t *made_by;
     CLF_TRY(cli_fingerprint_json(&job->made_by, &made_by));
-    json_t *root = json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "schema", "clformer-part", "made_by", made_by, "input", job->input,
-                             "engines", job->engines, "window", (json_int_t)job->window_texts, "batch_tokens",
-                             (json_int_t)job->batch_tokens, "shard", (json_int_t)job->shard, "shards", (json_int_t)job->shards);
+    json_t *root = json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "schema", "clformer-part", "made_by", made_by, "input", job->input,
+                             "window", (json_int_t)job->window_texts, "batch_tokens", (json_int_t)job->batch_tokens, "shard",
+                             (json_int_t)job->shard, "shards", (json_int_t)job->shards);
     clf_str text = CLF_STR_INIT;
     const clf_status st = clfi_json_write(root, JSON_REAL_PRECISION(9) | JSON_COMPACT, "a part's header", &text);
     json_decref(root);
@@ -128,8 +121,6 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     CLF_TRY(clfi_json_get_object(root, where, "made_by", &made_by));
     CLF_TRY(clfi_json_get_string(root, where, "input", &text));
     snprintf(out->input, sizeof out->input, "%s", text);
-    CLF_TRY(clfi_json_get_string(root, where, "engines", &text));
-    CLF_TRY(clfi_strdup(text, &out->engines));
     for (size_t i = 0; i < COUNT(numbers); i++) {
         CLF_TRY(clfi_json_get_int(root, where, numbers[i].name, numbers[i].least, numbers[i].most, &number));
         *numbers[i].to = (size_t)number;
@@ -345,12 +336,13 @@ static clf_status read_header(cli_part *part, bool *out_torn)
     const char *newline = memchr(text, '\n', most);
     *out_torn = !newline && most < HEADER_BYTES;
     if (!newline)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: not a part file: no line of JSON at its beginning", part->path));
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: expected a first line of JSON, found no end of line in %zu bytes", part->path, most));
     part->start = part->end = (uint64_t)(newline - text) + 1;
     CLF_GOTO(clfi_json_parse(text, (size_t)(newline - text), part->path, &root));
     CLF_GOTO(read_job(root, part->path, &part->job));
     if (part->job.made_by.width > MOST_WIDTH)
-        st = clfi_fail(CLF_FORMAT, "%s: expected vectors of 1 number or more, found %zu", part->path, part->job.made_by.width);
+        st =
+            clfi_fail(CLF_FORMAT, "%s: expected vectors of at most %d numbers, found %zu", part->path, MOST_WIDTH, part->job.made_by.width);
 done:
     json_decref(root);
     free(text);
@@ -442,7 +434,7 @@ clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device
 {
     CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
     if (part->job.shard != job->shard)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: shard %zu, expected shard %zu", part->path, part->job.shard, job->shard);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: expected shard %zu, found shard %zu", part->path, job->shard, part->job.shard);
     return recover(part);
 }
 

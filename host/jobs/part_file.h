@@ -15,7 +15,6 @@ enum { CLI_MOST_SHARDS = 99999 };
 typedef struct cli_job {
     cli_fingerprint made_by;
     char input[CLFI_HASH_TEXT_BYTES]; /* hash of the file of texts; "": they came from no file */
-    char *engines;                    /* value of --engine; "": none is forced */
     size_t window_texts, batch_tokens;
     size_t shard, shards; /* 1 of 1: all windows */
 } cli_job;

@@ -196,14 +196,15 @@ static clf_status lose(cli_pool *pool, cli_pool_member *m, clf_status st)
     if (j) {
         j->workers--;
         if (++j->tries >= MOST_TRIES)
-            return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, last", j->first + 1, j->first + j->count, j->tries);
+            return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices; the last failure", j->first + 1, j->first + j->count,
+                                    j->tries);
     }
     if (cli_members_is_last(&pool->members, m))
-        return clfi_fail_prefix(st, "the last device, %s", cli_member_name(m));
+        return clfi_fail_prefix(st, "the last device (%s) failed", cli_member_name(m));
     cli_member_say_lost(m, !m->is_open  ? "it is left out"
-                           : !j         ? "another device did its texts"
-                           : j->workers ? "another device computes its texts"
-                                        : "another takes its texts");
+                           : !j         ? "another device has computed its texts"
+                           : j->workers ? "another device already computes its texts"
+                                        : "another device takes its texts");
     return CLF_OK;
 }
 

@@ -56,10 +56,11 @@ clf_file_dtype cli_quantized_dtype(cli_quantization kind)
 static clf_status check_range(const char *where, size_t feature, float least, float largest)
 {
     if (!isfinite(least) || !isfinite(largest) || least > largest)
-        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected a range, found %g to %g", where, feature, (double)least, (double)largest);
+        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected finite numbers, the minimum and then the maximum, found %g and %g", where,
+                 feature + 1, (double)least, (double)largest);
     if (!isfinite(largest - least))
-        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected a range whose width is a float32, found %g to %g", where, feature, (double)least,
-                 (double)largest);
+        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected a range whose width float32 holds, found %g to %g", where, feature + 1,
+                 (double)least, (double)largest);
     return CLF_OK;
 }
 

@@ -18,11 +18,12 @@
 
 enum { VALUES_TAG = 1, INDICES_TAG };
 
-/* Makes a type of a row of `length` elements, because MPI counts with int. */
+/* Makes a type of a row of `length` elements. Both numbers must be ints, with which MPI counts. */
 static clf_status make_row(size_t rows, size_t length, MPI_Datatype of, MPI_Datatype *out)
 {
     if (rows > INT_MAX || length > INT_MAX)
-        CLF_FAIL(CLF_UNSUPPORTED, "search under mpirun: %zu queries, expected at most %d", rows, INT_MAX);
+        CLF_FAIL(CLF_UNSUPPORTED, "search under mpirun: expected at most %d queries with at most as many numbers each, found %zu with %zu",
+                 INT_MAX, rows, length);
     MPI_Type_contiguous((int)length, of, out);
     MPI_Type_commit(out);
     return CLF_OK;

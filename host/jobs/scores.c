@@ -128,7 +128,7 @@ static clf_status score_top(clf_context *context, clf_similarity similarity, con
     clf_search *search = NULL;
     clf_status st;
     if (k > m)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "search: the %zu best of %zu rows", k, m);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "search: expected at most as many hits as rows (%zu), found %zu", m, k);
     if (n == 0 || k == 0)
         return CLF_OK;
     params.metric = similarity == CLF_SIMILARITY_COSINE ? CLF_SEARCH_COSINE : CLF_SEARCH_DOT;

@@ -162,15 +162,15 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* The facts that have a better direction and a number in both files, each as {"less_is_better", "a", "b"}. Bytes that were not measured
- * are 0 (CLFI_FACT_ZERO). */
+/* The facts that have a better direction and a number in both files, each as {"less_is_better", "a", "b"}. */
 static json_t *facts_json(const clfi_compare_row *row)
 {
     json_t *object = json_object();
     for (size_t i = 0; row->b && i < clfi_row_fact_count; i++) {
         const clfi_row_fact *fact = &clfi_row_fact_list[i];
         const double a = clfi_row_fact_get(&row->a->facts, fact), b = clfi_row_fact_get(&row->b->facts, fact);
-        if (fact->better != CLFI_FACT_NEITHER && isfinite(a) && isfinite(b))
+        if (fact->better != CLFI_FACT_NEITHER && clfi_row_fact_is_known(&row->a->facts, fact) &&
+            clfi_row_fact_is_known(&row->b->facts, fact))
             json_object_set_new(object, fact->key,
                                 json_pack("{s:b, s:f, s:f}", "less_is_better", fact->better == CLFI_FACT_LESS, "a", a, "b", b));
     }

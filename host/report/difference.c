@@ -17,7 +17,7 @@ enum { RESAMPLES = CLF_RESAMPLES, KEPT = 64 /* quantiles that stand for a visit'
 
 /* A sample, or a quantile that stands for `weight` of them. */
 typedef struct entry {
-    double value, weight;
+    double log, weight; /* log: of the value */
     size_t visit;
 } entry;
 
@@ -25,7 +25,8 @@ typedef struct entry {
 typedef struct sample_pool {
     entry *entries; /* sorted by value */
     size_t count, visits;
-    double medians[CLFI_VISITS_MAX]; /* of the visits */
+    size_t samples[CLFI_VISITS_MAX]; /* of the visits, as the next */
+    double medians[CLFI_VISITS_MAX];
     double median;
     double variance; /* of the logarithm of the median, without CLFI_RUN_TO_RUN^2 */
 } sample_pool;
@@ -39,8 +40,8 @@ static int by_number(const void *a, const void *b)
 static int by_entry(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
     return (x->visit > y->visit) - (x->visit < y->visit);
 }
 
@@ -72,10 +73,11 @@ static clf_status fill(const clfi_series *s, double *sorted, sample_pool *p)
         const size_t count = visit_end(s, p->visits, v) - start, kept = count < KEPT ? count : KEPT;
         memcpy(sorted, s->values + start, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_number);
+        p->samples[v] = count;
         p->medians[v] = clfi_sorted_quantile(sorted, count, 0.5);
         for (size_t i = 0; i < kept; i++)
             p->entries[p->count++] =
-                (entry){clfi_sorted_quantile(sorted, count, ((double)i + 0.5) / (double)kept), (double)count / (double)kept, v};
+                (entry){log(clfi_sorted_quantile(sorted, count, ((double)i + 0.5) / (double)kept)), (double)count / (double)kept, v};
         start += count;
     }
     qsort(p->entries, p->count, sizeof *p->entries, by_entry);
@@ -90,8 +92,8 @@ static clf_status fill(const clfi_series *s, double *sorted, sample_pool *p)
 static double median_of(const sample_pool *p, const unsigned *times)
 {
     double total = 0, below = 0;
-    for (size_t i = 0; i < p->count; i++)
-        total += p->entries[i].weight * times[p->entries[i].visit];
+    for (size_t v = 0; v < p->visits; v++)
+        total += (double)(p->samples[v] * times[v]);
     for (size_t i = 0; i < p->count; i++) {
         below += p->entries[i].weight * times[p->entries[i].visit];
         if (below < total * (0.5 - 1e-12))
@@ -102,7 +104,7 @@ static double median_of(const sample_pool *p, const unsigned *times)
                 next++;
             while (next + 1 < p->count && times[p->entries[next].visit] == 0);
         next = next < p->count ? next : i;
-        return (log(p->entries[i].value) + log(p->entries[next].value)) / 2;
+        return (p->entries[i].log + p->entries[next].log) / 2;
     }
     return log(p->median);
 }

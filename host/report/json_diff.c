@@ -28,7 +28,7 @@ static clf_status diff_objects(json_t *list, const char *where, const json_t *a,
     json_object_foreach((json_t *)b, key, value) {
         snprintf(inner, sizeof inner, "%s.%s", where, key);
         if (!json_object_get(a, key))
-            CLF_TRY(note(list, inner, NULL, value));
+            CLF_TRY(clfi_json_diff(list, inner, NULL, value));
     }
     return CLF_OK;
 }

@@ -154,5 +154,7 @@ const char *clfi_figure_time(double ms, char text[CLFI_FIGURE_BYTES])
 const char *clfi_figure_bytes(double bytes, char text[CLFI_FIGURE_BYTES])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    return with_unit(bytes, 1024, units, COUNT(units), text);
+    if (bytes < 999.5)
+        snprintf(text, CLFI_FIGURE_BYTES, "%.0f B", bytes);
+    return bytes < 999.5 ? text : with_unit(bytes, 1024, units, COUNT(units), text);
 }

@@ -81,27 +81,25 @@ static void draw_figures(clfi_markup *m, const clfi_report_data *data, const clf
     clfi_markup_raw(m, "</text>");
 }
 
-/* Why a device has no bar; NULL: no row gives a reason. A failed engine's reason comes before an unsupported one's. */
-static const char *reason_of(const clfi_report_data *data, const clfi_report_work *work, size_t device, bool *is_failed)
+/* The row that says why a device has no bar: a failed engine's before an unsupported one's before an interrupted one's; NULL: the device
+ * has no row without figures. */
+static const clfi_result_row *row_without_bar(const clfi_report_data *data, const clfi_report_work *work, size_t device)
 {
-    const char *reason = NULL;
-    *is_failed = false;
-    for (size_t i = work->first; i < work->first + work->count; i++) {
-        const clfi_result_row *row = data->rows[i].row;
-        if (data->rows[i].device != device || row->status == CLFI_RESULT_OK || *is_failed)
-            continue;
-        *is_failed = row->status == CLFI_RESULT_FAILED;
-        reason = *is_failed || !reason ? row->reason : reason;
-    }
-    return reason;
+    static const clfi_result_status order[] = {CLFI_RESULT_FAILED, CLFI_RESULT_UNSUPPORTED, CLFI_RESULT_OK};
+    for (size_t o = 0; o < COUNT(order); o++)
+        for (size_t i = work->first; i < work->first + work->count; i++) {
+            const clfi_result_row *row = data->rows[i].row;
+            if (data->rows[i].device == device && row->status == order[o] && !clfi_report_is_measured(row))
+                return row;
+        }
+    return NULL;
 }
 
 static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, size_t device, double scale, double y)
 {
     const clfi_report_row *best = clfi_report_best(data, work, device);
-    bool is_failed;
-    const char *reason = reason_of(data, work, device, &is_failed);
-    if (!best && !reason)
+    const clfi_result_row *without = best ? NULL : row_without_bar(data, work, device);
+    if (!best && !without)
         return false;
     clfi_markup_format(m, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", NAME, y + 12.5);
     clfi_markup_escape_middle(m, data->devices[device].label, 22);
@@ -111,9 +109,9 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
         draw_others(m, data, work, device, scale, y);
         draw_figures(m, data, work, best, y);
     } else {
-        clfi_markup_format(m, "<text class=\"%s\" x=\"%d\" y=\"%.1f\">%s: ", is_failed ? "bad" : "name quiet", BAR + 5, y + 12.5,
-                           is_failed ? "FAILED" : "unsupported");
-        clfi_markup_escape(m, reason, 96);
+        clfi_markup_format(m, "<text class=\"%s\" x=\"%d\" y=\"%.1f\">%s%s", without->status == CLFI_RESULT_FAILED ? "bad" : "name quiet",
+                           BAR + 5, y + 12.5, clfi_report_outcome(without), without->reason ? ": " : "");
+        clfi_markup_escape(m, without->reason ? without->reason : "", 96);
         clfi_markup_raw(m, "</text>");
     }
     clfi_markup_raw(m, "\n");

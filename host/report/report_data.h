@@ -13,6 +13,7 @@ typedef struct clfi_report_device {
     const clfi_result_device *device;
     size_t place;                 /* index in file->devices */
     char label[CLFI_LABEL_BYTES]; /* short, different for each */
+    json_t *noisy_limits;         /* limit -> whether the row that measured it is noisy; NULL: no row measured a limit */
 } clfi_report_device;
 
 typedef struct clfi_report_row {
@@ -27,11 +28,13 @@ typedef struct clfi_report_work {
     size_t first, count; /* its rows, sorted by device; measured ones come first, from the fastest */
     size_t number;       /* its number on rooflines, from 1; 0: it has no arithmetic intensity */
     double slowest_ms;   /* the largest median of its best rows; NaN: none */
+    bool is_common;      /* all devices verified it, except devices that were not measured at all */
 } clfi_report_work;
 
 typedef struct clfi_report_op {
     const char *name, *suite;
     size_t first, count; /* its workloads */
+    double slowest_log;  /* the largest clfi_report_log_time of a device; NaN: none */
 } clfi_report_op;
 
 typedef struct clfi_report_data {
@@ -61,6 +64,12 @@ const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi
 static inline bool clfi_report_is_measured(const clfi_result_row *row)
 {
     return row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
+}
+
+/* Says why a row has no figures. A verified row without samples was interrupted. */
+static inline const char *clfi_report_outcome(const clfi_result_row *row)
+{
+    return row->status == CLFI_RESULT_FAILED ? "FAILED" : row->status == CLFI_RESULT_UNSUPPORTED ? "unsupported" : "interrupted";
 }
 
 /* clfi_report_gflops: 10^9 operations per second at the median; clfi_report_intensity: operations per byte. */
@@ -97,8 +106,11 @@ bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
 /* True where the rate is a time ("us"), so that less is better. */
 bool clfi_report_is_time(const clfi_result_row *row);
 
-/* How many times faster than the slowest device this one is: the quotient of geometric means over common workloads. These are the op's
- * workloads that all devices verified, except devices that were not measured at all. *count: their number. NaN: none. */
+/* Mean of the logarithms of a device's best times, over the op's common workloads. *count: their number. NaN: none. */
+double clfi_report_log_time(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count);
+
+/* How many times faster than the slowest device this one is: the quotient of geometric means over common workloads. *count: their number.
+ * NaN: none. */
 double clfi_report_speed(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count);
 
 #endif

@@ -11,10 +11,15 @@
 
 const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi_report_work *work, size_t device)
 {
-    for (size_t i = work->first; i < work->first + work->count; i++)
-        if (data->rows[i].device == device && data->rows[i].is_best)
-            return &data->rows[i];
-    return NULL;
+    size_t low = work->first, end = work->first + work->count;
+    for (size_t high = end; low < high;) { /* the device's first row */
+        const size_t middle = low + (high - low) / 2;
+        if (data->rows[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && data->rows[low].device == device && data->rows[low].is_best ? &data->rows[low] : NULL;
 }
 
 double clfi_report_gflops(const clfi_report_work *work, const clfi_result_row *row)
@@ -80,22 +85,11 @@ double clfi_report_roof(const clfi_result_device *device, const clfi_report_work
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
 }
 
-/* Whether the row that measured this limit on the device is noisy. False if `limit` is NULL or was not measured. */
-static bool is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit)
-{
-    for (size_t i = 0; limit && i < data->row_count; i++) {
-        const clfi_report_row *row = &data->rows[i];
-        const char *measures = json_string_value(json_object_get(data->works[row->work].workload->work, "measures"));
-        if (row->device == device && row->is_best && measures && strcmp(measures, limit) == 0)
-            return row->row->noisy;
-    }
-    return false;
-}
-
 const char *clfi_report_share(const clfi_report_data *data, const clfi_report_row *row, char text[CLFI_FIGURE_BYTES])
 {
     const double percent = row->row->facts.percent_of_limit;
-    const bool is_noisy = is_limit_noisy(data, row->device, data->works[row->work].workload->limit);
+    const char *limit = data->works[row->work].workload->limit;
+    const bool is_noisy = limit && json_is_true(json_object_get(data->devices[row->device].noisy_limits, limit));
     if (!isfinite(percent))
         snprintf(text, CLFI_FIGURE_BYTES, CLFI_NO_FIGURE);
     else
@@ -154,17 +148,13 @@ bool clfi_report_is_time(const clfi_result_row *row)
     return strchr(row->rate_unit, '/') == NULL;
 }
 
-/* Mean of the logarithms of a device's best times, over workloads that all measured devices verified; *count: their number. NaN: none. */
-static double log_time(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count)
+double clfi_report_log_time(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count)
 {
     double sum = 0;
     *count = 0;
     for (size_t i = op->first; i < op->first + op->count; i++) {
-        bool is_common = true;
-        for (size_t d = 0; d < data->device_count; d++)
-            is_common = is_common && (data->devices[d].device->reason || clfi_report_best(data, &data->works[i], d));
-        const clfi_report_row *best = clfi_report_best(data, &data->works[i], device);
-        if (is_common && best) {
+        const clfi_report_row *best = data->works[i].is_common ? clfi_report_best(data, &data->works[i], device) : NULL;
+        if (best) {
             sum += log(best->row->wall.median);
             ++*count;
         }
@@ -174,12 +164,6 @@ static double log_time(const clfi_report_data *data, const clfi_report_op *op, s
 
 double clfi_report_speed(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count)
 {
-    const double own = log_time(data, op, device, count);
-    double slowest = own;
-    size_t ignored;
-    for (size_t d = 0; d < data->device_count; d++) {
-        const double other = log_time(data, op, d, &ignored);
-        slowest = other > slowest ? other : slowest;
-    }
-    return exp(slowest - own);
+    const double own = clfi_report_log_time(data, op, device, count);
+    return exp(op->slowest_log - own);
 }

@@ -8,7 +8,7 @@
 void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
 {
     if (data->failed == 0) {
-        clfi_markup_raw(m, "<p>None: every result that was computed agreed with the host's float64 reference.</p>\n");
+        clfi_markup_raw(m, "<p>None: every computed result agrees with the host's float64 reference.</p>\n");
         return;
     }
     clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>workload</th><th>device</th><th>engine</th><th>reason</th></tr>\n");
@@ -29,26 +29,42 @@ void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
+/* Groups the gaps of a file by their reasons: reason -> array of texts. The caller releases *out, also after a failure. */
+static clf_status group_gaps(const clfi_result *file, json_t **out)
+{
+    *out = json_object();
+    for (size_t i = 0; i < file->not_measured_count; i++) {
+        const char *why = file->not_measured[i].why;
+        json_t *texts = json_object_get(*out, why);
+        if (!texts && json_object_set_new(*out, why, json_array()) == 0)
+            texts = json_object_get(*out, why);
+        if (json_array_append_new(texts, json_string(file->not_measured[i].what)) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "gaps of a report: not enough memory");
+    }
+    return CLF_OK;
+}
+
 /* Writes each reason once, with everything that it explains. */
 static void gaps_of(clfi_markup *m, const clfi_result *file)
 {
-    for (size_t i = 0; i < file->not_measured_count; i++) {
-        const char *why = file->not_measured[i].why;
-        bool is_new = true;
-        for (size_t j = 0; j < i && is_new; j++)
-            is_new = strcmp(file->not_measured[j].why, why) != 0;
-        if (!is_new)
-            continue;
+    json_t *groups = NULL, *texts, *text;
+    const char *why;
+    size_t i;
+    if (m->status == CLF_OK)
+        m->status = group_gaps(file, &groups);
+    json_object_foreach(groups, why, texts)
+    {
         clfi_markup_raw(m, "<tr><td>");
         clfi_markup_escape(m, why, 0);
         clfi_markup_raw(m, "</td><td>");
-        for (size_t j = i; j < file->not_measured_count; j++)
-            if (strcmp(file->not_measured[j].why, why) == 0) {
-                clfi_markup_raw(m, j > i ? "<br>" : "");
-                clfi_markup_escape(m, file->not_measured[j].what, 0);
-            }
+        json_array_foreach(texts, i, text)
+        {
+            clfi_markup_raw(m, i ? "<br>" : "");
+            clfi_markup_escape(m, json_string_value(text), 0);
+        }
         clfi_markup_raw(m, "</td></tr>\n");
     }
+    json_decref(groups);
 }
 
 void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
@@ -57,7 +73,7 @@ void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
     for (size_t f = 0; f < data->file_count; f++)
         count += data->files[f].not_measured_count;
     if (count == 0) {
-        clfi_markup_raw(m, "<p>Nothing was left out.</p>\n");
+        clfi_markup_raw(m, "<p>None: everything was measured.</p>\n");
         return;
     }
     clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>why</th><th>what</th></tr>\n");
@@ -72,11 +88,12 @@ void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
-static void fact_cell(clfi_markup *m, const clfi_row_fact *fact, double value)
+static void fact_cell(clfi_markup *m, const clfi_row_facts *facts, const clfi_row_fact *fact)
 {
     char text[CLFI_FIGURE_BYTES];
     const bool is_bytes = fact->kind == CLFI_FACT_BYTES;
-    if (!isfinite(value) || (fact->unknown == CLFI_FACT_ZERO && value <= 0))
+    const double value = clfi_row_fact_get(facts, fact);
+    if (!clfi_row_fact_is_known(facts, fact))
         clfi_markup_raw(m, "<td class=\"n\">" CLFI_NO_FIGURE "</td>");
     else
         clfi_markup_format(m, "<td class=\"n\">%s%s</td>", is_bytes ? clfi_figure_bytes(value, text) : clfi_figure(value, text),
@@ -93,7 +110,7 @@ static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_raw(m, "</td>");
     for (size_t i = 0; i < clfi_row_fact_count; i++)
         if (clfi_row_fact_list[i].title[0])
-            fact_cell(m, &clfi_row_fact_list[i], clfi_row_fact_get(&r->facts, &clfi_row_fact_list[i]));
+            fact_cell(m, &r->facts, &clfi_row_fact_list[i]);
     clfi_markup_raw(m, "<td>");
     clfi_markup_escape(m, r->energy_method, 0);
     clfi_markup_raw(m, "</td></tr>\n");

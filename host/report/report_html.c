@@ -36,8 +36,8 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
     }
     clfi_markup_raw(m, "</p>\n<div class=\"tiles\">\n");
     tile(m, data->device_count, clfi_plural(data->device_count, "device", "devices"), false);
-    tile(m, data->work_count, "workloads", false);
-    tile(m, data->verified, "results, verified", false);
+    tile(m, data->work_count, clfi_plural(data->work_count, "workload", "workloads"), false);
+    tile(m, data->verified, clfi_plural(data->verified, "verified result", "verified results"), false);
     tile(m, data->failed, "failed", data->failed > 0);
     tile(m, data->noisy, "noisy (~)", false);
     tile(m, gaps, "not measured", false);
@@ -77,15 +77,15 @@ static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
 {
     clfi_markup_raw(m, "<h2 id=\"rooflines\">Rooflines</h2>\n<p>Speed of every workload over its arithmetic intensity, by its fastest "
                        "verified engine. The "
-                       "roofs are the device&#39;s own limits. A workload whose data stayed in a cache is held against that cache&#39;s "
-                       "own roof, a measured copy (dashed). Products at the precisions high and medium are held against the "
+                       "roofs are the device&#39;s own limits. A workload whose data stayed in a cache is compared with that cache&#39;s "
+                       "own roof, a measured copy (dashed). Products at the precisions high and medium are compared with the "
                        "matrix unit&#39;s peak (dashed), where the device has one.</p>\n");
     for (size_t d = 0; d < data->device_count; d++) {
         clfi_markup plot = CLFI_MARKUP_INIT, list = CLFI_MARKUP_INIT;
         if (!clfi_report_has_roofline(data, d)) {
             clfi_markup_raw(m, "<p class=\"note\"><b>");
             clfi_markup_escape(m, data->devices[d].label, 0);
-            clfi_markup_raw(m, "</b>: no roofline, because its limits or no workload were measured.</p>\n");
+            clfi_markup_raw(m, "</b>: no roofline, because its limits or its workloads were not measured.</p>\n");
             continue;
         }
         clfi_markup_raw(m, "<figure>\n");
@@ -129,10 +129,9 @@ static void write_speeds(clfi_markup *m, const clfi_report_data *data)
         clfi_report_speed_table(m, data);
     }
     clfi_markup_raw(
-        m, "<p class=\"note\">Bars: the median of the fastest verified engine; whiskers from p10 to p90, ~ where that is more than 10 % "
-           "of the median; ticks: the device&#39;s other engines. Bars of one workload share a scale. ~ before a share of a limit: the "
-           "limit itself "
-           "spread that much.</p>\n");
+        m, "<p class=\"note\">A bar is the median of the fastest verified engine, its whisker goes from p10 to p90, and its ticks are the "
+           "device&#39;s other engines. The bars of one workload share a scale. ~ before a number: p10 and p90 differ by more than 10 % of "
+           "the median. ~ before a share of a limit: so do those of the limit.</p>\n");
     for (size_t i = 0; i < data->op_count; i++)
         write_bars(m, data, &data->ops[i]);
 }
@@ -157,8 +156,8 @@ static void write_run(clfi_markup *m, const clfi_result *file)
     clfi_markup_raw(m, "<h3>");
     clfi_markup_escape(m, file->path, 0);
     clfi_markup_format(m,
-                       "</h3>\n<ul>\n<li>At least %g s and %lld samples for each row, in rounds of random order (seed %lld); each visit "
-                       "drops its first runs.</li>\n<li>",
+                       "</h3>\n<ul>\n<li>At least %g s and %lld samples for each row, in rounds of random order (seed %lld); the "
+                       "first runs of each round are not counted.</li>\n<li>",
                        file->settings.min_seconds, (long long)file->settings.min_samples, (long long)file->settings.seed);
     clfi_markup_escape(m, file->host.cpu, 0);
     clfi_markup_format(m, ", %lld logical cores, %s; ", (long long)file->host.logical_cores,
@@ -202,7 +201,7 @@ void clfi_report_html(clfi_markup *m, const clfi_report_data *data)
     write_speeds(m, data);
     clfi_markup_raw(m, "<h2 id=\"failures\">Failures</h2>\n");
     clfi_report_failure_table(m, data);
-    clfi_markup_raw(m, "<h2 id=\"gaps\">What was not measured</h2>\n");
+    clfi_markup_raw(m, "<h2 id=\"gaps\">Not measured</h2>\n");
     clfi_report_gap_table(m, data);
     write_method(m, data);
     if (clfi_report_has_memory(data)) {

@@ -17,8 +17,9 @@ typedef struct box {
 
 static double overlap(const box *a, const box *b)
 {
-    const double width = fmin(a->right, b->right) - fmax(a->left, b->left), height = fmin(a->bottom, b->bottom) - fmax(a->top, b->top);
-    return width > 0 && height > 0 ? width * height : 0;
+    if (a->right <= b->left || b->right <= a->left || a->bottom <= b->top || b->bottom <= a->top)
+        return 0;
+    return (fmin(a->right, b->right) - fmax(a->left, b->left)) * (fmin(a->bottom, b->bottom) - fmax(a->top, b->top));
 }
 
 static box around(double x, double y, double width, double height)

@@ -40,7 +40,7 @@ static void write_result(clfi_markup *m, const clfi_report_data *data, const clf
     cell(m, data->devices[row->device].label);
     cell(m, r->engine);
     if (!clfi_report_is_measured(r)) {
-        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "| **FAILED** | | | |" : "| unsupported | | | |");
+        clfi_markup_format(m, r->status == CLFI_RESULT_FAILED ? "| **%s** | | | |" : "| %s | | | |", clfi_report_outcome(r));
         clfi_markup_raw(m, data->device_count > 1 ? " |\n" : "\n");
         return;
     }
@@ -73,7 +73,7 @@ static void write_failures(clfi_markup *m, const clfi_report_data *data)
 {
     clfi_markup_raw(m, "## Failures\n\n");
     if (data->failed == 0)
-        clfi_markup_raw(m, "None: every result that was computed agreed with the host's float64 reference.\n");
+        clfi_markup_raw(m, "None: every computed result agrees with the host's float64 reference.\n");
     for (size_t i = 0; i < data->row_count; i++)
         if (data->rows[i].row->status == CLFI_RESULT_FAILED) {
             clfi_markup_raw(m, "- ");
@@ -86,7 +86,7 @@ static void write_failures(clfi_markup *m, const clfi_report_data *data)
             clfi_markup_escape_markdown(m, data->rows[i].row->reason);
             clfi_markup_raw(m, "\n");
         }
-    clfi_markup_raw(m, "\n## What was not measured\n\n");
+    clfi_markup_raw(m, "\n## Not measured\n\n");
     for (size_t f = 0; f < data->file_count; f++)
         for (size_t i = 0; i < data->files[f].not_measured_count; i++) {
             clfi_markup_raw(m, "- ");

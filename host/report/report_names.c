@@ -72,33 +72,52 @@ static void write_label(clfi_report_data *data, size_t device, const bool parts[
     }
 }
 
-/* Whether another device with the same label has a different text for this part. */
-static bool tells_apart(const clfi_report_data *data, size_t device, label_part part)
+/* A device's label and what a part would add to it. */
+typedef struct labelled {
+    const char *label;
+    size_t device;
+    char text[CLFI_LABEL_BYTES];
+} labelled;
+
+static int by_label(const void *a, const void *b)
 {
-    char own[CLFI_LABEL_BYTES], other[CLFI_LABEL_BYTES];
-    part_text(data, device, part, own);
+    return strcmp(((const labelled *)a)->label, ((const labelled *)b)->label);
+}
+
+/* Chooses the devices whose labels get this part: those with one label, if their texts for the part differ. */
+static void choose_part(const clfi_report_data *data, label_part part, labelled *sorted, bool (*parts)[LABEL_PARTS])
+{
     for (size_t i = 0; i < data->device_count; i++) {
-        if (strcmp(data->devices[i].label, data->devices[device].label) != 0)
-            continue;
-        part_text(data, i, part, other);
-        if (strcmp(own, other) != 0)
-            return true;
+        sorted[i].label = data->devices[i].label;
+        sorted[i].device = i;
+        part_text(data, i, part, sorted[i].text);
     }
-    return false;
+    qsort(sorted, data->device_count, sizeof *sorted, by_label);
+    for (size_t i = 0, end; i < data->device_count; i = end) {
+        bool differ = false;
+        for (end = i; end < data->device_count && strcmp(sorted[end].label, sorted[i].label) == 0; end++)
+            differ = differ || strcmp(sorted[end].text, sorted[i].text) != 0;
+        for (size_t j = i; j < end; j++)
+            parts[sorted[j].device][part] = differ;
+    }
 }
 
 clf_status clfi_report_name_devices(clfi_report_data *data)
 {
-    bool (*parts)[LABEL_PARTS];
-    CLF_TRY(clfi_alloc(data->device_count, sizeof *parts, "labels", &parts));
+    bool(*parts)[LABEL_PARTS] = NULL;
+    labelled *sorted = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(data->device_count, sizeof *parts, "labels", &parts));
+    CLF_GOTO(clfi_alloc(data->device_count, sizeof *sorted, "labels", &sorted));
     for (size_t i = 0; i < data->device_count; i++)
         write_label(data, i, parts[i]);
     for (int part = 0; part < LABEL_PARTS; part++) {
-        for (size_t i = 0; i < data->device_count; i++)
-            parts[i][part] = tells_apart(data, i, (label_part)part);
+        choose_part(data, (label_part)part, sorted, parts);
         for (size_t i = 0; i < data->device_count; i++)
             write_label(data, i, parts[i]);
     }
+done:
     free(parts);
-    return CLF_OK;
+    free(sorted);
+    return st;
 }

@@ -19,6 +19,7 @@ typedef struct frame {
 typedef struct point {
     const clfi_report_work *work;
     const clfi_report_row *row; /* NULL: no engine was verified and measured on this device */
+    double bandwidth;           /* that the point is compared with; 0: it has no row */
 } point;
 
 typedef struct plot {
@@ -191,30 +192,33 @@ static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXT
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text);
 }
 
-/* The bandwidth that a point is compared with; 0: it has no row. */
-static double bandwidth_of(const plot *p, size_t i)
+static int by_bandwidth(const void *a, const void *b)
 {
-    const point *at = &p->points[i];
-    return at->row ? clfi_report_point_bandwidth(p->data->devices[p->device].device, at->work, at->row->row) : 0;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 /* Draws the roofs of the caches that points are compared with. */
-static void draw_cache_roofs(clfi_markup *m, const plot *p)
+static clf_status draw_cache_roofs(clfi_markup *m, const plot *p)
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
     const frame *f = &p->f;
     const char *name;
+    double *bandwidths;
     const double arithmetic = clfi_result_limit(device, "fp32_gflops"), memory = clfi_report_bandwidth(device, &name);
+    CLF_TRY(clfi_alloc(p->count, sizeof *bandwidths, "roofs", &bandwidths));
+    for (size_t i = 0; i < p->count; i++)
+        bandwidths[i] = p->points[i].bandwidth;
+    qsort(bandwidths, p->count, sizeof *bandwidths, by_bandwidth);
     for (size_t i = 0; i < p->count; i++) {
-        const double bandwidth = bandwidth_of(p, i);
-        bool is_drawn = bandwidth <= memory;
-        for (size_t j = 0; j < i && !is_drawn; j++)
-            is_drawn = bandwidth_of(p, j) == bandwidth;
+        const double bandwidth = bandwidths[i];
         const double x0 = fmax(pow(10, f->x0), pow(10, f->y0) / bandwidth), ridge = arithmetic / bandwidth;
-        if (!is_drawn && x0 < ridge)
+        if (bandwidth > memory && x0 < ridge && (i == 0 || bandwidths[i - 1] < bandwidth))
             clfi_markup_format(m, "<path class=\"cacheroof\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", to_x(f, x0), to_y(f, bandwidth * x0),
                                to_x(f, ridge), to_y(f, arithmetic));
     }
+    free(bandwidths);
+    return CLF_OK;
 }
 
 static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[ROOF_TEXTS])
@@ -261,10 +265,11 @@ static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[RO
 static double draw_op_key(clfi_markup *m, const plot *p, double top)
 {
     double x = LEFT, y = top + OP_LINE / 2.0;
+    size_t i = 0; /* points are grouped by op, as workloads are */
     for (size_t op = 0; op < p->data->op_count; op++) {
         bool is_used = false;
-        for (size_t i = 0; i < p->count; i++)
-            is_used = is_used || (p->points[i].work->op == op && p->points[i].row);
+        for (; i < p->count && p->points[i].work->op == op; i++)
+            is_used = is_used || p->points[i].row;
         if (!is_used)
             continue;
         const double width = 34 + 7.4 * (double)strnlen(p->data->ops[op].name, 40);
@@ -315,9 +320,14 @@ static double draw_legend(clfi_markup *m, const plot *p, double top)
 static clf_status gather(plot *p)
 {
     CLF_TRY(clfi_alloc(p->data->work_count, sizeof *p->points, "points", &p->points));
-    for (size_t i = 0; i < p->data->work_count; i++)
-        if (p->data->works[i].number && has_rows(p->data, &p->data->works[i], p->device))
-            p->points[p->count++] = (point){&p->data->works[i], clfi_report_best(p->data, &p->data->works[i], p->device)};
+    const clfi_result_device *device = p->data->devices[p->device].device;
+    for (size_t i = 0; i < p->data->work_count; i++) {
+        const clfi_report_work *work = &p->data->works[i];
+        if (!work->number || !has_rows(p->data, work, p->device))
+            continue;
+        const clfi_report_row *best = clfi_report_best(p->data, work, p->device);
+        p->points[p->count++] = (point){work, best, best ? clfi_report_point_bandwidth(device, work, best->row) : 0};
+    }
     return CLF_OK;
 }
 
@@ -329,7 +339,7 @@ static clf_status draw(clfi_markup *m, plot *p, double top, double *height)
     clfi_markup_raw(m, "</text>\n");
     fit(p, top + TITLE);
     draw_axes(m, &p->f);
-    draw_cache_roofs(m, p);
+    CLF_TRY(draw_cache_roofs(m, p));
     draw_roofs(m, p, roofs);
     CLF_TRY(draw_points(m, p, roofs));
     *height = TITLE + PLOT_HEIGHT + AXIS;

@@ -150,8 +150,9 @@ static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_raw(m, "</td>");
     cell(m, r->engine);
     if (!clfi_report_is_measured(r)) {
-        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "<td colspan=\"7\"><span class=\"bad\">FAILED</span>: "
-                                                           : "<td colspan=\"7\">unsupported: ");
+        clfi_markup_format(m, r->status == CLFI_RESULT_FAILED ? "<td colspan=\"7\"><span class=\"bad\">%s</span>" : "<td colspan=\"7\">%s",
+                           clfi_report_outcome(r));
+        clfi_markup_raw(m, r->reason ? ": " : "");
         clfi_markup_escape(m, r->reason ? r->reason : "", 0);
         clfi_markup_raw(m, "</td></tr>\n");
         return;

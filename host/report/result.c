@@ -44,6 +44,21 @@ clf_status clfi_result_table(const clfi_result *result, const char *key, size_t 
     return CLF_OK;
 }
 
+size_t clfi_result_find_place(const json_t *places, const char *name, size_t none)
+{
+    const json_t *place = json_object_get(places, name);
+    return place ? (size_t)json_integer_value(place) : none;
+}
+
+clf_status clfi_result_add_place(const clfi_result *result, json_t **places, const char *name, size_t place)
+{
+    if (!*places)
+        *places = json_object();
+    if (json_object_set_new(*places, name, json_integer((json_int_t)place)) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: names in a result file: not enough memory", result->path);
+    return CLF_OK;
+}
+
 /* Finds an inner object of the document. where: "<path>: <key>", for messages about the object's members. */
 static clf_status section(const clfi_result *result, const char *key, char where[CLFI_RESULT_WHERE_BYTES], const json_t **out)
 {
@@ -51,7 +66,52 @@ static clf_status section(const clfi_result *result, const char *key, char where
     return clfi_json_get_object(result->document, result->path, key, out);
 }
 
-/* Strings of the file are printed on terminals and pages. Control characters, which would act there, are replaced by '?'. */
+static bool is_printable(const char *text)
+{
+    uint32_t code;
+    for (size_t left = strlen(text), size; left; text += size, left -= size) {
+        size = clfi_utf8_decode((const unsigned char *)text, left, &code);
+        if (!clfi_utf8_is_printable(code))
+            return false;
+    }
+    return true;
+}
+
+/* Gives the member a key without control characters. It replaces a member that has this key. */
+static clf_status clean_key(json_t *object, const char *key)
+{
+    char *copy;
+    CLF_TRY(clfi_strdup(key, &copy));
+    clfi_utf8_make_printable(copy, strlen(copy));
+    const int failed = json_object_set(object, copy, json_object_get(object, key));
+    free(copy);
+    if (failed)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "names of a result file: not enough memory");
+    json_object_del(object, key);
+    return CLF_OK;
+}
+
+static clf_status clean_keys(json_t *object)
+{
+    json_t *keys = NULL, *inner, *text;
+    const char *key;
+    size_t i;
+    clf_status st = CLF_OK;
+    json_object_foreach(object, key, inner) {
+        if (is_printable(key))
+            continue;
+        if (!keys)
+            keys = json_array();
+        if (json_array_append_new(keys, json_string(key)) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "names of a result file: not enough memory");
+    }
+    json_array_foreach(keys, i, text)
+        st = st == CLF_OK ? clean_key(object, json_string_value(text)) : st;
+    json_decref(keys);
+    return st;
+}
+
+/* Strings and keys of the file are printed on terminals and pages. Control characters, which would act there, are replaced by '?'. */
 static clf_status clean_strings(json_t *value)
 {
     size_t i;
@@ -66,6 +126,7 @@ static clf_status clean_strings(json_t *value)
         if (failed)
             CLF_FAIL(CLF_OUT_OF_MEMORY, "names of a result file: not enough memory");
     }
+    CLF_TRY(clean_keys(value));
     json_array_foreach(value, i, inner)
         CLF_TRY(clean_strings(inner));
     json_object_foreach(value, key, inner)
@@ -82,14 +143,13 @@ static clf_status read_frame(clfi_result *result)
         return clfi_result_wrong(result->path, "schema", "\"" CLFI_RESULT_SCHEMA "\"", json_object_get(result->document, "schema"));
     CLF_TRY(clfi_json_get_int(result->document, result->path, "schema_version", 0, INT64_MAX, &version));
     if (version != CLFI_RESULT_VERSION)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"schema_version\": expected %d, found %lld: written for another version of clformer", result->path,
-                 CLFI_RESULT_VERSION, (long long)version);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"schema_version\": expected %d, found %lld (another version of clformer wrote the file)",
+                 result->path, CLFI_RESULT_VERSION, (long long)version);
     CLF_TRY(clfi_json_get_bool(result->document, result->path, "complete", &result->complete));
     return clfi_result_text(result->document, result->path, "created", &result->created);
 }
 
-/* Checks the names and values of the environment variables. A comparison prints the names, and clean_strings cleans only values, so names
- * may have only letters, digits and underscores. */
+/* Checks that the values of the environment variables are strings. */
 static clf_status check_environment(const json_t *object, const char *where)
 {
     char inner[CLFI_RESULT_WHERE_BYTES + 16];
@@ -98,12 +158,9 @@ static clf_status check_environment(const json_t *object, const char *where)
     json_t *value;
     CLF_TRY(clfi_json_opt_object(object, where, "environment", &variables));
     snprintf(inner, sizeof inner, "%s.environment", where);
-    json_object_foreach ((json_t *)variables, name, value) {
-        if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")])
-            CLF_FAIL(CLF_FORMAT, "%s: expected names of A to Z, 0 to 9 and _, found another character in one", inner);
+    json_object_foreach((json_t *)variables, name, value)
         if (!json_is_string(value))
             return clfi_result_wrong(inner, name, "a string", value);
-    }
     return CLF_OK;
 }
 
@@ -225,6 +282,7 @@ void clfi_result_free(clfi_result *result)
     free(result->not_measured);
     free(result->path);
     json_decref(result->workload_places);
+    json_decref(result->device_places);
     json_decref(result->row_places);
     json_decref(result->document);
     *result = (clfi_result){0};

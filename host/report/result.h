@@ -98,7 +98,8 @@ typedef struct clfi_result {
     clfi_result_row *rows;
     clfi_result_gap *not_measured;
     size_t model_count, device_count, workload_count, row_count, not_measured_count;
-    json_t *workload_places, *row_places; /* id -> index of the workload; "<workload> <device> <engine>" -> index of the row */
+    json_t *workload_places, *device_places; /* id -> index */
+    json_t *row_places;                      /* "<workload> <device> <engine>" -> index of the row */
 } clfi_result;
 
 /* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": the file is not a valid result file, or too large;
@@ -115,8 +116,9 @@ void clfi_result_free(clfi_result *result); /* leaves it empty */
 /* A measured limit of a device, for example "fp32_gflops"; NaN where it was not measured. */
 double clfi_result_limit(const clfi_result_device *device, const char *name);
 
-/* Returns the index of the workload with this id, or result->workload_count if there is none. */
+/* Return the index of the workload or the device with this id, or result->workload_count or result->device_count if there is none. */
 size_t clfi_result_find_workload(const clfi_result *result, const char *id);
+size_t clfi_result_find_device(const clfi_result *result, int64_t id);
 
 /* Returns the row with these indices of a workload and a device and with this engine, or NULL if there is none. */
 const clfi_result_row *clfi_result_find_row(const clfi_result *result, size_t workload, size_t device, const char *engine);

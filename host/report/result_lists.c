@@ -16,7 +16,7 @@ static clf_status read_limits(const json_t *object, const char *where, const jso
     snprintf(inner, sizeof inner, "%s.limits", where);
     json_object_foreach((json_t *)*out, name, value)
         if (!json_is_number(value) || !(json_number_value(value) >= 1e-9 && json_number_value(value) <= CLFI_RESULT_MOST))
-            return clfi_result_wrong(inner, name, "a number above 0 and at most 1e24", value);
+            return clfi_result_wrong(inner, name, "a number from 1e-9 to 1e24", value);
     return CLF_OK;
 }
 
@@ -42,17 +42,37 @@ static clf_status read_device(const json_t *object, const char *where, clfi_resu
     return read_limits(object, where, &device->limits);
 }
 
+enum { KEY_BYTES = 24 };
+
+/* The key of a device in device_places. */
+static const char *device_key(int64_t id, char out[KEY_BYTES])
+{
+    snprintf(out, KEY_BYTES, "%lld", (long long)id);
+    return out;
+}
+
+size_t clfi_result_find_device(const clfi_result *result, int64_t id)
+{
+    char key[KEY_BYTES];
+    return clfi_result_find_place(result->device_places, device_key(id, key), result->device_count);
+}
+
+size_t clfi_result_find_workload(const clfi_result *result, const char *id)
+{
+    return clfi_result_find_place(result->workload_places, id, result->workload_count);
+}
+
 clf_status clfi_result_read_devices(clfi_result *result)
 {
-    char where[CLFI_RESULT_WHERE_BYTES];
+    char where[CLFI_RESULT_WHERE_BYTES], key[KEY_BYTES];
     const json_t *array;
     CLF_TRY(clfi_result_table(result, "devices", sizeof *result->devices, &array, &result->devices, &result->device_count));
     for (size_t i = 0; i < result->device_count; i++) {
         const json_t *object = json_array_get(array, i);
         CLF_TRY(read_device(object, clfi_result_where(result, "devices", i, where), &result->devices[i]));
-        for (size_t j = 0; j < i; j++)
-            if (result->devices[j].id == result->devices[i].id)
-                return clfi_result_wrong(where, "id", "a number of its own", json_object_get(object, "id"));
+        if (clfi_result_find_device(result, result->devices[i].id) < result->device_count)
+            return clfi_result_wrong(where, "id", "an id that no other device has", json_object_get(object, "id"));
+        CLF_TRY(clfi_result_add_place(result, &result->device_places, device_key(result->devices[i].id, key), i));
     }
     return CLF_OK;
 }
@@ -74,18 +94,13 @@ clf_status clfi_result_read_workloads(clfi_result *result)
 {
     char where[CLFI_RESULT_WHERE_BYTES];
     const json_t *array;
-    clf_status st = clfi_result_table(result, "workloads", sizeof *result->workloads, &array, &result->workloads, &result->workload_count);
-    json_t *seen = json_object(); /* the ids so far, hashed because the list may be long */
-    if (st == CLF_OK && !seen)
-        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads: not enough memory", result->path);
-    for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++) {
+    CLF_TRY(clfi_result_table(result, "workloads", sizeof *result->workloads, &array, &result->workloads, &result->workload_count));
+    for (size_t i = 0; i < result->workload_count; i++) {
         const json_t *object = json_array_get(array, i);
-        st = read_workload(object, clfi_result_where(result, "workloads", i, where), &result->workloads[i]);
-        if (st == CLF_OK && json_object_get(seen, result->workloads[i].id))
-            st = clfi_result_wrong(where, "id", "a name of its own", json_object_get(object, "id"));
-        else if (st == CLF_OK && json_object_set_new(seen, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads: not enough memory", result->path);
+        CLF_TRY(read_workload(object, clfi_result_where(result, "workloads", i, where), &result->workloads[i]));
+        if (clfi_result_find_workload(result, result->workloads[i].id) < result->workload_count)
+            return clfi_result_wrong(where, "id", "an id that no other workload has", json_object_get(object, "id"));
+        CLF_TRY(clfi_result_add_place(result, &result->workload_places, result->workloads[i].id, i));
     }
-    json_decref(seen);
-    return st;
+    return CLF_OK;
 }

@@ -20,6 +20,11 @@ clf_status clfi_result_text(const json_t *object, const char *where, const char 
  * of `result`, so that clfi_result_free frees them. FORMAT also: the array is too long. */
 clf_status clfi_result_table(const clfi_result *result, const char *key, size_t size, const json_t **array, void *table, size_t *count);
 
+/* Indices by name. clfi_result_find_place returns `none` for a name that was not added; places may be NULL. clfi_result_add_place makes
+ * *places if it is NULL. */
+size_t clfi_result_find_place(const json_t *places, const char *name, size_t none);
+clf_status clfi_result_add_place(const clfi_result *result, json_t **places, const char *name, size_t place);
+
 clf_status clfi_result_read_devices(clfi_result *result);
 clf_status clfi_result_read_workloads(clfi_result *result);
 clf_status clfi_result_read_rows(clfi_result *result); /* needs the devices and workloads */

@@ -21,21 +21,10 @@ static const char *row_key(size_t workload, size_t device, const char *engine, c
     return out;
 }
 
-static size_t place_of(const json_t *places, const char *key, size_t none)
-{
-    const json_t *place = json_object_get(places, key);
-    return place ? (size_t)json_integer_value(place) : none;
-}
-
-size_t clfi_result_find_workload(const clfi_result *result, const char *id)
-{
-    return place_of(result->workload_places, id, result->workload_count);
-}
-
 const clfi_result_row *clfi_result_find_row(const clfi_result *result, size_t workload, size_t device, const char *engine)
 {
     char key[KEY_BYTES];
-    const size_t place = place_of(result->row_places, row_key(workload, device, engine, key), result->row_count);
+    const size_t place = clfi_result_find_place(result->row_places, row_key(workload, device, engine, key), result->row_count);
     return place < result->row_count ? &result->rows[place] : NULL;
 }
 
@@ -50,7 +39,7 @@ static clf_status read_samples(const json_t *object, const char *where, const ch
         const double ms = json_number_value(value);
         if (!json_is_number(value) || !(ms >= CLFI_RESULT_TIME_MIN && ms <= CLFI_RESULT_TIME_MAX)) {
             snprintf(inner, sizeof inner, "%s[%zu]", key, i);
-            return clfi_result_wrong(where, inner, "a time above 0 and at most 1e12 ms", value);
+            return clfi_result_wrong(where, inner, "a time from 1e-9 to 1e12 ms", value);
         }
         CLF_TRY(clfi_samples_add(out, json_number_value(value)));
     }
@@ -101,12 +90,12 @@ static clf_status read_rounds(const json_t *object, const char *where, clfi_resu
         const json_t *value = json_array_get(array, i);
         const json_int_t count = json_integer_value(value);
         if (!json_is_integer(value) || count < 0 || (uint64_t)count > left)
-            return clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", value);
+            return clfi_result_wrong(where, "round_samples", "counts that add up to the samples of wall_ms", value);
         left -= (size_t)count;
         if (count > 0) /* rounds that did not reach the row are left out */
             row->round_samples[row->round_count++] = (size_t)count;
     }
-    return array && left ? clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", array) : CLF_OK;
+    return array && left ? clfi_result_wrong(where, "round_samples", "counts that add up to the samples of wall_ms", array) : CLF_OK;
 }
 
 static clf_status read_times(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
@@ -120,7 +109,7 @@ static clf_status read_times(const clfi_result *result, const json_t *object, co
     row->device_median_ms = device.median;
     row->noisy = clfi_summary_is_noisy(&row->wall);
     if (row->device_ms.count && row->device_ms.count != row->wall_ms.count) {
-        snprintf(expected, sizeof expected, "none or %zu samples, as wall_ms", row->wall_ms.count);
+        snprintf(expected, sizeof expected, "no samples, or as many as wall_ms: %zu", row->wall_ms.count);
         return clfi_result_wrong(where, "device_ms", expected, json_object_get(object, "device_ms"));
     }
     if (row->wall_ms.count == 0) /* only an interrupted run may leave a verified row unmeasured */
@@ -189,13 +178,8 @@ static clf_status read_methods(const json_t *object, const char *where, clfi_res
     return energy ? clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method) : CLF_OK;
 }
 
-static clf_status fail_memory(const clfi_result *result)
-{
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
-}
-
 /* Finds the workload and the device of a row, and checks that no other row has the same workload, device and engine. */
-static clf_status resolve(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
+static clf_status resolve(clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
 {
     const char *id;
     int64_t device;
@@ -205,23 +189,20 @@ static clf_status resolve(const clfi_result *result, const json_t *object, const
     if (row->workload == result->workload_count)
         return clfi_result_wrong(where, "workload", "the id of a workload in this file", json_object_get(object, "workload"));
     CLF_TRY(clfi_json_get_int(object, where, "device", 0, INT64_MAX, &device));
-    while (row->device < result->device_count && result->devices[row->device].id != device)
-        row->device++;
+    row->device = clfi_result_find_device(result, device);
     if (row->device == result->device_count)
         return clfi_result_wrong(where, "device", "the id of a device in this file", json_object_get(object, "device"));
     CLF_TRY(clfi_json_get_string(object, where, "engine", &row->engine));
     if (strlen(row->engine) > 64)
         return clfi_result_wrong(where, "engine", "a name of at most 64 bytes", json_object_get(object, "engine"));
     if (clfi_result_find_row(result, row->workload, row->device, row->engine))
-        CLF_FAIL(CLF_FORMAT, "%s: expected one row, found a second one of workload \"%s\", device %lld, engine \"%s\"", where, id,
-                 (long long)device, row->engine);
+        CLF_FAIL(CLF_FORMAT, "%s: expected one row for each engine, found a second one for workload \"%s\", device %lld, engine \"%s\"",
+                 where, id, (long long)device, row->engine);
     row_key(row->workload, row->device, row->engine, key);
-    if (json_object_set_new(result->row_places, key, json_integer((json_int_t)(row - result->rows))) != 0)
-        return fail_memory(result);
-    return CLF_OK;
+    return clfi_result_add_place(result, &result->row_places, key, (size_t)(row - result->rows));
 }
 
-static clf_status read_row(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
+static clf_status read_row(clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
 {
     CLF_TRY(resolve(result, object, where, row));
     CLF_TRY(read_status(object, where, row));
@@ -243,13 +224,7 @@ clf_status clfi_result_read_rows(clfi_result *result)
     char where[CLFI_RESULT_WHERE_BYTES];
     const json_t *array;
     CLF_TRY(clfi_result_table(result, "results", sizeof *result->rows, &array, &result->rows, &result->row_count));
-    result->workload_places = json_object();
-    result->row_places = json_object();
-    clf_status st = result->workload_places && result->row_places ? CLF_OK : fail_memory(result);
-    for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++)
-        if (json_object_set_new(result->workload_places, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
-            st = fail_memory(result);
-    for (size_t i = 0; st == CLF_OK && i < result->row_count; i++)
-        st = read_row(result, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]);
-    return st;
+    for (size_t i = 0; i < result->row_count; i++)
+        CLF_TRY(read_row(result, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]));
+    return CLF_OK;
 }

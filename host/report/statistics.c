@@ -51,8 +51,7 @@ double clfi_student_t(double p, double degrees)
     double low = 0, high = 1;
     while (clfi_student_p(high, degrees) > p && high < 1e12)
         high *= 2;
-    for (int i = 0; i < 100; i++) {
-        const double middle = (low + high) / 2;
+    for (double middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2) {
         if (clfi_student_p(middle, degrees) > p)
             low = middle;
         else

@@ -218,8 +218,31 @@ def settings(folder):
             fail("settings differ from nothing:", text)
     b["settings"]["environment"] = {"CLF_\x1b[31m": "1"}
     done = compare(paths[0], made.write(paths[1], b))
-    if done.returncode != 1 or "settings.environment: expected names of A to Z" not in done.stderr:
-        fail("a variable with another name:", done.returncode, done.stderr)
+    if done.returncode or 'settings.environment.CLF_?[31m: not set in a, "1" in b' not in done.stdout:
+        fail("a variable with another name:", done.returncode, done.stdout, done.stderr)
+    a["settings"]["environment"], b["settings"]["environment"] = {}, {"CLF_GRAPH": "0"}
+    a["devices"][0]["first_use"], b["devices"][0]["first_use"] = {}, {"rules": None, "engine": 1}
+    for pair in ((a, b), (b, a)):  # a missing member is as good as null, on either side
+        paths = [made.write(path, doc) for path, doc in zip(paths, pair)]
+        found = {one["what"] for one in json.loads(compare(*paths, "--json").stdout)["differences"]}
+        if "device 0.first_use.engine" not in found or "device 0.first_use.rules" in found:
+            fail("null and nothing:", found)
+    for change in (lambda d: d["devices"][0]["limits"].update({"\x1b[31m": "x"}), lambda d: d["workloads"][0]["work"].update({"\x1b": 1})):
+        doc = made.simple(3)
+        change(doc)
+        done = compare(plain, made.write(paths[1], doc))
+        if done.returncode not in (1, 2) or "\x1b" in done.stderr or "?" not in done.stderr:
+            fail("a key drives the terminal:", done.returncode, repr(done.stderr))
+
+
+def facts(folder):
+    """Facts that a row has not measured are not compared. A row that needs no scratch memory has measured it."""
+    a, b = made.simple(1), made.simple(2)
+    b["results"][0]["memory"] = {"weights_bytes": 0, "scratch_bytes": 0, "host_peak_bytes": 0}
+    b["results"][1]["memory"]["scratch_bytes"] = 5
+    rows = [row["facts"] for row in verdicts(folder, a, b)[1].values()]
+    if any(key.endswith("_bytes") for key in rows[0]) or rows[1].get("scratch_bytes") != {"less_is_better": True, "a": 0, "b": 5}:
+        fail("facts of memory:", rows[:2])
 
 
 def hostile_names(folder):
@@ -234,7 +257,7 @@ def hostile_names(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (hostile_names, same_build, regression, lost, ranks_disagree, summary, settings, refusals, output):
+    for test in (hostile_names, facts, same_build, regression, lost, ranks_disagree, summary, settings, refusals, output):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)

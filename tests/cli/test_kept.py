@@ -298,7 +298,7 @@ with tempfile.TemporaryDirectory() as work:
                                ("hashes missing", beside, told.replace(json.loads(told)["texts"][:32].encode(), b"", 1))):
         with open(path, "wb") as file:
             file.write(bytes_)
-        expect(name, search(), len(LINES), "it is made again")
+        expect(name, search(), len(LINES), "the index is made again")
         if content(sidecar) != whole or content(beside) != told:
             fail(name, "was not made again")
 
@@ -360,6 +360,7 @@ with tempfile.TemporaryDirectory() as work:
     if os.path.isfile("/proc/version"):  # in a folder where nobody can write
         expect("/proc", search(corpus="/proc/version"), 1, "the embeddings are not kept", corpus="/proc/version")
     search("--engine", "gemm=tiled")
+    search("--index", sidecar, env={"CLF_ENGINE": "gemm=tiled"})
     if os.path.exists(sidecar):
         fail("embeddings of a forced engine are kept")
     with open("c.jsonl", "w", encoding="utf-8") as file:

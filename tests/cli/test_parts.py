@@ -199,6 +199,11 @@ with tempfile.TemporaryDirectory() as work:
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
     expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2,
            'b.npy.part was begun with another pooling: "mean", here "cls"')
+    for name, more, variable in (("forced_engines", ["--engine", "gemm=tiled"], {}), ("forced_engines", [], {"CLF_ENGINE": "gemm=tiled"}),
+                                 ("precision", ["--precision", "high"], {}),
+                                 ("tuned", [], {"CLF_NO_TUNED": "" if os.environ.get("CLF_NO_TUNED") else "1"})):
+        expect(f"another {name}, {more} {variable}", run(*broken, "--resume", *more, env={**os.environ, **variable}), 2,
+               f'b.npy.part was begun with another {name}: "')
     prompts = ["passage " * 40 + end for end in ("one", "two")]
     before = read("b.npy.part")
     os.remove("b.npy.part")
@@ -262,7 +267,7 @@ with tempfile.TemporaryDirectory() as work:
         if read(first) != bytes(whole):
             fail(f"a done shard, {name}: not as it was")
     shutil.copy(os.path.join("parts", "shard-00002-of-00003.done"), first)
-    expect("another shard's file", run(*shard(1)), 2, "shard 2, expected shard 1")
+    expect("another shard's file", run(*shard(1)), 2, "expected shard 1, found shard 2")
     with open(first, "wb") as file:
         file.write(whole)
     expect("gather", run(program, "gather", "parts", "-o", "g.npy"), 0)

@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as work:
     # A process is killed in the middle of an answer, of its head or of its rows: its window is done by the other.
     for call in ("send:2", "send:3", "send:5"):
         done = run_ending(call, *embed("killed.npy", "--device", ","), child=1, once=f"{call}.once")
-        expect(f"a process that dies at {call}", done, 0, "signal 9", "another takes its texts")
+        expect(f"a process that dies at {call}", done, 0, "signal 9", "another device takes its texts")
         if read("killed.npy") != want:
             fail(f"a process that dies at {call}: other bytes than one device's")
     # The first process that is forked lists the devices.
@@ -176,7 +176,7 @@ with tempfile.TemporaryDirectory() as work:
         fail(f"search on two: {two.stdout[:200]} instead of {one.stdout[:200]}")
     killed = run_ending("send:3", program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "--device", ",", "the cat",
                         child=2, once="search.once")
-    expect("search, and a process dies at its second window", killed, 0, "signal 9", "another takes its texts")
+    expect("search, and a process dies at its second window", killed, 0, "signal 9", "another device takes its texts")
     if one.stdout != killed.stdout:
         fail(f"search on two, one of which dies: {killed.stdout[:200]} instead of {one.stdout[:200]}")
     # The hits' pairs scored by two: the corpus has its embeddings, so that all but the query's are pairs.
@@ -185,7 +185,7 @@ with tempfile.TemporaryDirectory() as work:
     one, two = run(*ask), run(*ask, "--device", ",", "--stats")
     expect("search --rerank on two", two, 0, "(102 texts", "0.0 MB of host memory used in place")
     killed = run_ending("send:5", *ask, "--device", ",", child=1, once="hits.once")
-    expect("search --rerank, and a process dies at pairs", killed, 0, "signal 9", "another takes its texts")
+    expect("search --rerank, and a process dies at pairs", killed, 0, "signal 9", "another device takes its texts")
     if not one.stdout or two.stdout != one.stdout or killed.stdout != one.stdout:
         fail(f"search --rerank on two: {two.stdout[:200]} {killed.stdout[:200]} instead of {one.stdout[:200]}")
     rerank = [program, "rerank", scorer, "the cat", "--file", "lines.txt", "--json", "--stats"]
@@ -193,7 +193,7 @@ with tempfile.TemporaryDirectory() as work:
     expect("rerank", one, 0, "2000 texts")
     expect("rerank on two", two, 0, "(0.00 MB)\ndevice memory", "2000 texts")
     killed = run_ending("send:3", *rerank, "--device", ",", child=1, once="rerank.once")
-    expect("rerank, and a process dies", killed, 0, "signal 9", "another takes its texts")
+    expect("rerank, and a process dies", killed, 0, "signal 9", "another device takes its texts")
     if not one.stdout or two.stdout != one.stdout or killed.stdout != one.stdout:
         fail(f"rerank on two: {two.stdout[:200]} {killed.stdout[:200]} instead of {one.stdout[:200]}")
     done = run(program, "rerank", model, "the cat", "a", "b", "--device", ",")
@@ -231,20 +231,21 @@ with tempfile.TemporaryDirectory() as work:
     # A driver that hangs while it is loaded is left out after a while.
     if hung and (hung.wait(timeout=300) != 0 or "hangs.icd: its library hangs" not in hung.stderr.read() or read("hung.npy") != want):
         fail("a driver that hangs while it is loaded")
-    if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or \
+    if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another device takes its texts" not in slow.stderr.read() or \
             read("slow.npy") != want:
         fail("a process that stops in the middle of an answer")
 
     # A process that never answers is ended, and another one, if there is one, gets its texts.
     time.sleep(max(0, late_since + LOST + 1 - time.monotonic()))
     late["at the model"].communicate(lines[len(lines) // 2:], timeout=300)
-    for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts",
+    for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another device takes its texts",
                                                    "no answer for 1 s; it may be compiling")),
-                               ("all in a window", 1, (f"the last device, default: no answer for {LOST} s; its process was ended",)),
+                               ("all in a window", 1,
+                                (f"the last device (default) failed: no answer for {LOST} s; its process was ended",)),
                                ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
                                ("at the model", 0, ("its process was ended; it is left out",)),
                                ("at the list of devices", 1, (f"listing the devices: not finished within {LOST} s",)),
-                               ("before a large window", 0, ("the process no longer reads; another takes its texts",))):
+                               ("before a large window", 0, ("the process no longer reads; another device takes its texts",))):
         ended = subprocess.CompletedProcess(name, late[name].wait(timeout=300), "", read(f"{name}.err").decode())
         expect(f"a process that hangs {name}", ended, status, *told)
         if status == 0 and name != "before a large window" and read(f"{name}.out").decode() != numbers:

@@ -89,7 +89,7 @@ def check_wide_range(folder):
     directory, ranges = os.path.join(folder, "last"), os.path.join(folder, "wide.npy")
     write_npy(ranges, [[-3e38] * 24, [3e38] * 24])
     refused(("--quantize", "int8", "--ranges", ranges, directory), 1,
-            "feature 0: expected a range whose width is a float32, found -3e+38 to 3e+38")
+            "feature 1: expected a range whose width float32 holds, found -3e+38 to 3e+38")
 
 
 def check_case(folder, name):

@@ -118,6 +118,8 @@ CALL(mkdir, (const char *path, mode_t mode), (path, mode), STRIKES_WRITING(path)
 CALL(mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode), STRIKES_WRITING(path))
 CALL(rename, (const char *from, const char *to), (from, to), STRIKES_WRITING(to))
 CALL(renameat, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to), STRIKES_WRITING(to))
+CALL(renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags), (from_at, from, to_at, to, flags),
+     STRIKES_WRITING(to))
 CALL(link, (const char *from, const char *to), (from, to), STRIKES_WRITING(to))
 CALL(linkat, (int from_at, const char *from, int to_at, const char *to, int flags), (from_at, from, to_at, to, flags), STRIKES_WRITING(to))
 CALL(chmod, (const char *path, mode_t mode), (path, mode), STRIKES(SHIM_EIO, path))

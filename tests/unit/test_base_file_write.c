@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +197,28 @@ static void failed_write(void **state)
     free(large);
 }
 
+/* System calls of the library that fail when a test asks for it: exchanges of names, further names, renaming to a path. */
+static bool has_no_exchange, has_no_links;
+static const char *no_target;
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    errno = EINVAL;
+    return has_no_exchange ? -1 : (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+}
+
+int linkat(int from_at, const char *from, int to_at, const char *to, int flags)
+{
+    errno = EPERM; /* a nameless file may still get its first name */
+    return has_no_links && strncmp(from, "/proc/", 6) != 0 ? -1 : (int)syscall(SYS_linkat, from_at, from, to_at, to, flags);
+}
+
+int rename(const char *from, const char *to)
+{
+    errno = EIO;
+    return no_target && strcmp(to, no_target) == 0 ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
 static void open_pair(const char *folder, clf_atomic_file pair[2], size_t bytes, const char *second)
 {
     static const char content[8192];
@@ -268,15 +291,46 @@ static void pairs(void **state)
     }
 }
 
+/* Neither file is lost if the second of two cannot be renamed, whatever the file system lacks. */
+static void pairs_replace(void **state)
+{
+    (void)state;
+    char folder[TEMP_PATH_BYTES], a[TEMP_PATH_BYTES], b[TEMP_PATH_BYTES];
+    clf_atomic_file pair[2];
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "replace", folder)));
+    temp_file(folder, "a", "old a", 5, a);
+    temp_file(folder, "b", "old b", 5, b);
+    for (int lacks = 0; lacks < 3; lacks++) {
+        has_no_exchange = lacks > 0;
+        has_no_links = lacks > 1;
+        for (int i = lacks ? 0 : 1; i < 2; i++) { /* b, which is renamed first unless names are exchanged, or a cannot be renamed */
+            no_target = i ? a : b;
+            open_pair(folder, pair, 3, NULL);
+            CHECK_FAILS(clfi_atomic_commit_pair(&pair[0], &pair[1]), CLF_IO, no_target);
+            const char *aside = strstr(clf_last_error(), " is now ");
+            assert_true((aside != NULL) == (i == 0 && has_no_links)); /* it cannot be renamed back either */
+            no_target = NULL;
+            if (aside)
+                assert_int_equal(rename(aside + strlen(" is now "), b), 0);
+            check_content(a, "old a");
+            check_content(b, "old b");
+            assert_int_equal(temp_directory_entries(folder), 2);
+        }
+        open_pair(folder, pair, 3, NULL);
+        CHECK_OK(clfi_atomic_commit_pair(&pair[0], &pair[1]));
+        assert_int_equal(temp_directory_entries(folder), 2);
+        CHECK_OK(clfi_file_write(a, "old a", 5));
+        CHECK_OK(clfi_file_write(b, "old b", 5));
+    }
+    has_no_exchange = has_no_links = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(atomic_writes),
-        cmocka_unit_test(links_and_modes),
-        cmocka_unit_test(streams),
-        cmocka_unit_test(killed_writer),
-        cmocka_unit_test(failed_write),
-        cmocka_unit_test(pairs),
+        cmocka_unit_test(atomic_writes), cmocka_unit_test(links_and_modes), cmocka_unit_test(streams),
+        cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write),    cmocka_unit_test(pairs),
+        cmocka_unit_test(pairs_replace),
     };
     return cmocka_run_group_tests(tests, temp_setup, temp_teardown);
 }
