@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,6 +229,14 @@ clf_status clfi_path_join(const char *directory, const char *name, char **out)
     }
     *out = path.data;
     return CLF_OK;
+}
+
+clf_status clfi_path_absolute(const char *path, char **out)
+{
+    char working[PATH_MAX];
+    if (path[0] == '/' || !getcwd(working, sizeof working)) /* a removed directory has no path */
+        return clfi_strdup(path, out);
+    return clfi_path_join(working, path, out);
 }
 
 clf_status clfi_file_find(const char *directory, const char *name, char **out)

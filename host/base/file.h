@@ -136,6 +136,9 @@ clf_status clfi_path_directory(const char *path, char **out);
 /* directory + "/" + name, newly allocated. */
 clf_status clfi_path_join(const char *directory, const char *name, char **out);
 
+/* The path, below the working directory if it is relative, newly allocated. It stays right when the caller changes that directory. */
+clf_status clfi_path_absolute(const char *path, char **out);
+
 /* $XDG_<...> or its default below $HOME, then "/clformer": e.g. ("XDG_CACHE_HOME", ".cache"). NOT_FOUND when HOME is unset too. */
 clf_status clfi_user_directory(const char *variable, const char *home_default, char **out);
 

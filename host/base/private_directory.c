@@ -82,7 +82,7 @@ clf_status clfi_private_directory_open(const char *path, clf_private_directory *
     CLF_TRY(clfi_make_directories(path));
     CLF_TRY(clfi_alloc(1, sizeof *directory, "private directory", &directory));
     directory->descriptor = -1;
-    clf_status st = clfi_strdup(path, &directory->path);
+    clf_status st = clfi_path_absolute(path, &directory->path);
     if (st == CLF_OK)
         st = open_checked(directory);
     if (st != CLF_OK) {

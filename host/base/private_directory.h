@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 typedef struct clf_private_directory {
-    char *path; /* for messages */
+    char *path; /* absolute, for messages and other processes */
     int descriptor;
 } clf_private_directory;
 

@@ -39,7 +39,8 @@ static clf_status open_each(const cli_session *session, cli_pool_members *member
 /* Opens the devices of --device. If several are asked for, `members` gets their names, which *out borrows. */
 static clf_status open_devices(const cli_session *session, cli_pool_members *members, device_sessions *out)
 {
-    const char *several = cli_devices_asked(session->device);
+    const char *several;
+    CLF_TRY(cli_devices_asked(session->device, &several));
     if (several && session->trace)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "serve: --trace needs a single device");
     if (several)

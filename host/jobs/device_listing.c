@@ -113,6 +113,7 @@ static clf_status ask(const char *names, cli_device_listing *out, bool *out_answ
     const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};
     clfi_child worker;
     listing_answer found;
+    *out_answered = true; /* a system that refuses the process says nothing about the drivers */
     CLF_TRY(clfi_child_fork(serve, names, &worker));
     const clfi_message_end end = clfi_message_receive_bytes(worker.socket, &patience, &found, sizeof found);
     *out_answered = end == CLFI_MESSAGE_OK;
@@ -139,16 +140,16 @@ clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *o
     return ask(names, out, &answered);
 }
 
-const char *cli_devices_asked(const char *device)
+clf_status cli_devices_asked(const char *device, const char **out)
 {
     static char *of_environment;
     const char *asked = clfi_device_selector(device);
-    if (!asked || (strcmp(asked, "all") != 0 && !strchr(asked, ',')))
-        return NULL;
-    if (device)
-        return asked;
-    if (!(of_environment = strdup(asked)))
-        return NULL;
+    const bool are_several = asked && (strcmp(asked, "all") == 0 || strchr(asked, ','));
+    *out = are_several ? asked : NULL;
+    if (!are_several || device)
+        return CLF_OK;
+    CLF_TRY(clfi_strdup(asked, &of_environment));
     unsetenv("CLF_DEVICE");
-    return of_environment;
+    *out = of_environment;
+    return CLF_OK;
 }

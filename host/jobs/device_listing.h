@@ -31,9 +31,9 @@ typedef struct cli_device_listing {
  * OUT_OF_MEMORY. */
 clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *out);
 
-/* The devices, if several are asked for: "all", or names separated by commas. NULL: one device. They stand in `device` (the value of
+/* *out: the devices, if several are asked for: "all", or names separated by commas. NULL: one device. They stand in `device` (the value of
  * --device), or if that is NULL in CLF_DEVICE. A list in CLF_DEVICE is removed from the environment, since it is not the name of a device;
- * so only the first call returns it. */
-const char *cli_devices_asked(const char *device);
+ * so only the first call returns it. OUT_OF_MEMORY. */
+clf_status cli_devices_asked(const char *device, const char **out);
 
 #endif

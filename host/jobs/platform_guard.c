@@ -78,7 +78,7 @@ static void arm(void (*handler)(int number))
     is_armed = true;
 }
 
-static void remove_folder(void)
+void cli_platforms_clean(void)
 {
     if (getpid() == owner)
         cli_platforms_release(folder);
@@ -95,7 +95,7 @@ clf_status cli_platforms_leave_out(bool tells, clf_str *notes)
     clf_str found = CLF_STR_INIT;
     unsetenv(CRASHED);
     owner = getpid();
-    atexit(remove_folder);
+    atexit(cli_platforms_clean);
     clf_status st = cli_platforms_probe(&found, &folder);
     cli_platforms_stay();
     if (st == CLF_OK && notes)
@@ -130,5 +130,4 @@ void cli_platforms_leave(void)
     if (is_armed)
         unsetenv(CRASHED);
     is_armed = false;
-    remove_folder();
 }

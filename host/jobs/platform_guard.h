@@ -19,11 +19,14 @@ void cli_platforms_arguments(int argc, char **argv);
 clf_status cli_platforms_enter(void);
 void cli_platforms_leave(void);
 
+/* Removes the temporary folder of the drivers that are left. exit() does so too: only for an end of the process without it. */
+void cli_platforms_clean(void);
+
 /* For a program of several processes: from now on a crash does not start the program again, in this process and in its forks. */
 void cli_platforms_stay(void);
 
 /* Tries each driver now. Those that crash, hang, end the program or cannot be loaded are left out of this process and of those that it
- * starts, until cli_platforms_leave or the end of the process. `tells`: standard error names them; `notes` (may be NULL) gets the same
+ * starts, until the end of the process. `tells`: standard error names them; `notes` (may be NULL) gets the same
  * lines. A program whose child processes alone use OpenCL calls it instead of cli_platforms_enter. */
 clf_status cli_platforms_leave_out(bool tells, clf_str *notes);
 

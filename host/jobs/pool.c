@@ -84,7 +84,8 @@ static clf_status start(cli_session *session, const char *devices, const char *d
 
 clf_status cli_pool_open_model(cli_session *session, const char *directory)
 {
-    const char *devices = cli_devices_asked(session->device), *engine;
+    const char *devices, *engine;
+    CLF_TRY(cli_devices_asked(session->device, &devices));
     cli_session_note_model(session, directory);
     if (!devices)
         return cli_session_open_model(session, directory);

@@ -93,7 +93,8 @@ static clf_status choose_of_list(cli_ranks *ranks, const char *list)
 
 static clf_status choose_device(cli_ranks *ranks, cli_session *session, const cli_device_listing *listing)
 {
-    const char *asked = cli_devices_asked(session->device);
+    const char *asked;
+    CLF_TRY(cli_devices_asked(session->device, &asked));
     if (!asked && clfi_device_selector(session->device))
         return CLF_OK;
     if (asked && strchr(asked, ','))
@@ -186,7 +187,7 @@ void cli_ranks_abort(const cli_ranks *ranks, clf_status st)
     cli_line_clear();
     fprintf(stderr, "clformer: rank %d of %d on %s: %s\n", ranks->rank, ranks->size, ranks->host, clf_last_error());
     fflush(NULL);
-    cli_platforms_leave();
+    cli_platforms_clean();
     MPI_Abort(MPI_COMM_WORLD, cli_exit_status(st));
 }
 

@@ -47,7 +47,10 @@ clf_status cli_session_open(cli_session *session)
     CLF_TRY(cli_platforms_enter());
     const clf_status st = clf_context_create(&params, &session->context);
     cli_platforms_leave();
-    if (st == CLF_NOT_FOUND && cli_devices_asked(session->device))
+    const char *several = NULL;
+    if (st == CLF_NOT_FOUND)
+        CLF_TRY(cli_devices_asked(session->device, &several));
+    if (several)
         return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
     session->context->on_loss = say_loss;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/str.h"
 
 #define DEFAULT_SECONDS 120.0
@@ -21,7 +22,7 @@ static const char *const places[] = {"clformer-compile", "../libexec/clformer/cl
 
 static clf_status try_path(const char *path, char **out)
 {
-    return access(path, X_OK) == 0 ? clfi_strdup(path, out) : CLF_OK;
+    return access(path, X_OK) == 0 ? clfi_path_absolute(path, out) : CLF_OK;
 }
 
 /* Looks at `places` relative to the folder of `file`, after its links are resolved. */

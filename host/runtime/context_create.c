@@ -91,10 +91,10 @@ static clf_status set_directories(clf_context *context, const clf_context_params
         CLF_TRY(clfi_directory_exists(kernels, &exists));
         if (!exists)
             CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s: no such directory", kernels);
-        CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
+        CLF_TRY(clfi_path_absolute(kernels, &context->kernel_dir));
     }
     if (dump && dump[0])
-        CLF_TRY(clfi_strdup(dump, &context->kernel_dump));
+        CLF_TRY(clfi_path_absolute(dump, &context->kernel_dump));
     return set_cache(params->cache_dir, context);
 }
 
@@ -112,7 +112,7 @@ static clf_status set_tuned(clf_context *context, const clf_context_params *para
 {
     const char *refusal = getenv("CLF_NO_TUNED");
     if (params->tuned_file)
-        return params->tuned_file[0] ? clfi_strdup(params->tuned_file, &context->tuned_file) : CLF_OK;
+        return params->tuned_file[0] ? clfi_path_absolute(params->tuned_file, &context->tuned_file) : CLF_OK;
     if (refusal && refusal[0] && strcmp(refusal, "0") != 0)
         return CLF_OK;
     const clf_status st = clfi_tuned_path(&context->tuned_file);

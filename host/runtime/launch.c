@@ -32,15 +32,15 @@ clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
 
 void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size)
 {
+    const cl_uint at = launch->argument++;
     if (launch->status == CLF_OK && launch->recording)
         launch->status = clfi_recording_value(launch->recording, type, value, size);
     if (launch->status != CLF_OK || !launch->kernel)
         return;
-    const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
+    const cl_int code = clSetKernelArg(launch->kernel->handle, at, size, value);
     if (code != CL_SUCCESS)
-        launch->status = clfi_fail(CLF_INTERNAL, "kernel %s: argument %u of %zu bytes: clSetKernelArg: %s (%d)", launch->kernel->name,
-                                   launch->argument, size, clfi_cl_name(code), code);
-    launch->argument++;
+        launch->status = clfi_fail(CLF_INTERNAL, "kernel %s: argument %u of %zu bytes: clSetKernelArg: %s (%d)", launch->kernel->name, at,
+                                   size, clfi_cl_name(code), code);
 }
 
 void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
@@ -52,6 +52,7 @@ void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 {
     if (launch->status == CLF_OK && launch->recording) {
         launch->status = clfi_recording_buffer(launch->recording, (clf_buffer *)buffer);
+        launch->argument++;
         return;
     }
     const cl_mem memory = buffer ? buffer->memory : NULL;
@@ -61,8 +62,9 @@ void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 void clfi_arg_int(clf_launch *launch, int64_t value)
 {
     if (launch->status == CLF_OK && (launch->kernel || launch->recording) && (value < INT_MIN || value > INT_MAX)) {
-        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, which takes more than 32 bits",
-                                   launch->kernel ? launch->kernel->name : "in a launch graph", launch->argument, (long long)value);
+        launch->status =
+            clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u: expected an integer of 32 bits, found %lld",
+                      launch->kernel ? launch->kernel->name : clfi_recording_kernel(launch->recording), launch->argument, (long long)value);
         return;
     }
     const cl_int narrow = (cl_int)value;

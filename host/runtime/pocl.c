@@ -85,9 +85,25 @@ static void choose_cache(void)
     clfi_str_free(&private);
 }
 
+/* Makes a relative path in a variable absolute, because drivers and child processes read it again after the caller may have changed its
+ * working directory. */
+static void make_absolute(const char *variable)
+{
+    const char *given = getenv(variable);
+    char *path;
+    if (given && given[0] && given[0] != '/' && clfi_path_absolute(given, &path) == CLF_OK) {
+        setenv(variable, path, 1);
+        free(path);
+    }
+}
+
 void clfi_pocl_prepare(void)
 {
+    const char *vendors = getenv("OCL_ICD_VENDORS");
     setenv("POCL_AFFINITY", "1", 0);
+    if (vendors && access(vendors, F_OK) == 0) /* else it may be the name of a library */
+        make_absolute("OCL_ICD_VENDORS");
+    make_absolute("POCL_CACHE_DIR");
     choose_cache();
 }
 

@@ -7,7 +7,7 @@
 
 /* Call it before the first OpenCL call. Keeps PoCL's threads on their processors (POCL_AFFINITY). PoCL shows no devices without a place for
  * compiled kernels. If neither XDG_CACHE_HOME nor HOME has one, POCL_CACHE_DIR becomes clformer-UID/pocl in TMPDIR or /tmp, a folder that
- * only this user may write to. Variables that are set stay. */
+ * only this user may write to. Variables that are set stay, but a relative path in POCL_CACHE_DIR or OCL_ICD_VENDORS becomes absolute. */
 void clfi_pocl_prepare(void);
 
 /* Why PoCL's kernels cannot be kept, so that it shows no devices; "": they can. Static. */

@@ -109,11 +109,15 @@ static clf_status add_argument(clf_recording *recording, const char *type, clf_b
     return CLF_OK;
 }
 
+const char *clfi_recording_kernel(const clf_recording *recording)
+{
+    return recording->parts.list[recording->launches[recording->launch_count].part].spec.kernel;
+}
+
 clf_status clfi_recording_value(clf_recording *recording, const char *type, const void *value, size_t size)
 {
     if (!type)
-        CLF_FAIL(CLF_INTERNAL, "launch graph: kernel %s has an argument without a type",
-                 recording->parts.list[recording->launches[recording->launch_count].part].spec.kernel);
+        CLF_FAIL(CLF_INTERNAL, "launch graph: kernel %s has an argument without a type", clfi_recording_kernel(recording));
     return add_argument(recording, type, NULL, value, size);
 }
 

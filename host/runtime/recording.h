@@ -45,6 +45,9 @@ void clfi_recording_start(clf_recording *recording);
  * OUT_OF_MEMORY. */
 clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, uint64_t asker, bool *out_is_taken);
 
+/* The kernel's name of the launch that was begun. */
+const char *clfi_recording_kernel(const clf_recording *recording);
+
 /* Adds the next argument of the launch that was begun. value: INTERNAL if type is NULL. buffer: NULL is a null pointer. OUT_OF_MEMORY. */
 clf_status clfi_recording_value(clf_recording *recording, const char *type, const void *value, size_t size);
 clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer);

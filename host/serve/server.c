@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "jobs/platform_guard.h"
 #include "serve/http.h"
 #include "serve/listen.h"
 #include "serve/log.h"
@@ -86,6 +87,7 @@ static bool signal_came(const running_server *s)
 static _Noreturn void end_at_once(void)
 {
     clfi_atomic_remove_named();
+    cli_platforms_clean();
     _exit(128 + SIGTERM);
 }
 
@@ -144,6 +146,7 @@ static clf_status serve(running_server *s)
     CLF_TRY(wait_until_ready(s, &ended));
     if (ended) {
         clfi_atomic_remove_named();
+        cli_platforms_clean();
         _exit(EXIT_SUCCESS); /* a worker may compile kernels for minutes, which a join would wait for */
     }
     atomic_store(&s->state.is_ready, true);

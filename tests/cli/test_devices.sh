@@ -96,6 +96,11 @@ if is_whole && [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-
         fail "the driver is not named: $(cat "$work/err")"
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than a line on a broken driver: $(cat "$work/err")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "pronounce left files: $(ls "$work/tmp")"
+    # The processes that compile its kernels start later and are without that driver too.
+    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors CLF_CACHE_DIR=$work/cold CLF_LOG=info "$program" pronounce --file "$work/word" \
+        >"$work/out" 2>"$work/err" || fail "pronounce with a broken driver and an empty cache: $(cat "$work/err")"
+    grep -q 'compiled in this process' "$work/err" && fail "no compiling process finds the device: $(cat "$work/err")"
+    cmp -s "$work/out" "$work/whole" || fail "a broken driver changes the result of new kernels: $(cat "$work/out")"
     echo "$CLF_TEST_DRIVER_EXITS" >"$work/vendors/aborts.icd"
     OCL_ICD_VENDORS=$work/vendors "$program" pronounce --file - <"$work/word" >"$work/out" 2>"$work/err" ||
         fail "pronounce with a driver that exits: $(cat "$work/err")"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/compiler_pool.h"
 #include "runtime/context.h"
@@ -238,6 +239,29 @@ static void test_warm_starts_start_nothing(void **state)
     clf_context_destroy(context);
 }
 
+/* A caller may change its working directory after it opened a context by relative paths. */
+static void test_relative_paths(void **state)
+{
+    (void)state;
+    cl_int got = 0;
+    char before[TEMP_PATH_BYTES], full[TEMP_PATH_BYTES];
+    snprintf(full, sizeof full, "%s", cache);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(symlink(real_compiler, "compiler-here"), 0);
+    snprintf(cache, sizeof cache, "relative");
+    setenv("CLF_COMPILER", "./compiler-here", 1);
+    clf_context *context = open_context();
+    assert_int_equal(chdir("/"), 0);
+    CHECK_OK(launch(context, "thrice.cl", 701, &got));
+    CHECK(got == 3 * 701 && !context->shared->compilers->is_off, "%d; the compiling process was of no use", got);
+    clf_context_destroy(context);
+    CHECK(access("/relative", F_OK) != 0, "a cache was made in the new working directory");
+    CHECK(getenv("POCL_CACHE_DIR")[0] == '/', "POCL_CACHE_DIR is still %s", getenv("POCL_CACHE_DIR"));
+    assert_int_equal(chdir(before), 0);
+    snprintf(cache, sizeof cache, "%s", full);
+}
+
 /* Processes that waited too long have ended. No program is refused for that, however many of them have. */
 static void test_ended_processes_are_replaced(void **state)
 {
@@ -308,13 +332,20 @@ static void test_probes_run_apart(void **state)
 
 static int setup(void **state)
 {
+    char before[TEMP_PATH_BYTES], pocl[TEMP_PATH_BYTES];
+    const char *home = getenv("HOME");
+    temp_directory_make(folder);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir("/"), 0);
+    snprintf(pocl, sizeof pocl, "%.400s/.cache/pocl/kcache", home && home[0] == '/' ? home + 1 : folder + 1);
+    setenv("POCL_CACHE_DIR", pocl, 0); /* PoCL's own default, but relative */
     const int st = device_setup(state);
+    assert_int_equal(chdir(before), 0);
     const char *compiler = getenv("CLF_COMPILER");
     unsetenv("CLF_KERNEL_DUMP"); /* which holds kernels that every compiler takes */
     if (st != 0 || !compiler || !compiler[0])
         return st != 0 ? st : (fprintf(stderr, "CLF_COMPILER must name clformer-compile\n"), -1);
     real_compiler = strdup(compiler);
-    temp_directory_make(folder);
     snprintf(cache, sizeof cache, "%.400s/cache", folder);
     snprintf(started, sizeof started, "%.400s/started", folder);
     return real_compiler ? 0 : -1;
@@ -335,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_errors_of_the_source_are_the_drivers),
         cmocka_unit_test(test_warm_starts_start_nothing),
+        cmocka_unit_test(test_relative_paths),
         cmocka_unit_test(test_ended_processes_are_replaced),
         cmocka_unit_test(test_probes_run_apart),
     };

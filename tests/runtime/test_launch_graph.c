@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "runtime/launch.h"
 #include "runtime/probe.h"
 #include "runtime/program_build.h"
 #include "runtime/rehearsal.h"
@@ -369,6 +370,14 @@ static void test_error(void **state)
         CHECK_OK(run(&after, 3));
         CHECK_FAILS(clfi_graph_end(w.graph, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
         check(&w);
+        const clf_kernel_spec spec = clfi_kernel_spec("soft_cap.cl", "soft_cap");
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
+        clf_launch launch = clfi_launch(w.context, &spec);
+        clfi_arg_buffer(&launch, w.buffer[0]);
+        clfi_arg_float(&launch, 1);
+        clfi_arg_int(&launch, INT64_C(1) << 40);
+        CHECK_FAILS(clfi_graph_end(w.graph, clfi_launch_1d(&launch, 1, 1)), CLF_UNSUPPORTED,
+                    "kernel soft_cap: argument 2: expected an integer of 32 bits, found 1099511627776");
         CHECK_OK(run(&w, 3)); /* and launches are launches again */
         check(&w);
     }

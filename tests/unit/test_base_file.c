@@ -312,6 +312,12 @@ static void paths(void **state)
     CHECK_OK(clfi_path_join("/", "c", &path));
     assert_string_equal(path, "/c");
     free(path);
+    CHECK_OK(clfi_path_absolute("/a", &path));
+    assert_string_equal(path, "/a");
+    free(path);
+    CHECK_OK(clfi_path_absolute("a", &path));
+    CHECK(path[0] == '/' && strcmp(path + strlen(path) - 2, "/a") == 0, "%s", path);
+    free(path);
     setenv("HOME", "/home/of", 1);
     setenv("XDG_CACHE_HOME", "/cache", 1);
     CHECK_OK(clfi_user_directory("XDG_CACHE_HOME", ".cache", &path));
