@@ -100,8 +100,8 @@ one_driver() { # "NAME / PLATFORM"
 
 device_labels='^(runtime|op|nn|model|cli)$'
 
-# Tests that --full runs on PoCL without sanitizers: they build or install the program themselves, measure the memory of a process, or
-# change kernels alone, and emulated matrix units, whose host code is the same for all of them.
+# Tests that --full runs on PoCL without sanitizers. They build or install the program themselves, measure the memory of a process, or
+# change kernels alone. Emulated matrix units are here, too: their host code is the same for all of them.
 plain_tests='^(cli\.(install|example|readme|quickstart)|model\.(.*\.(spoiled|engines)|memory_.*)|runtime\.huge_pages|op\..*matrix.*)$'
 
 test_devices() {
