@@ -64,14 +64,14 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
     return st;
 }
 
-/* Whether the file is a fingerprint, and not another file of that name. OUT_OF_MEMORY: unknown. */
+/* Whether the file is a fingerprint, and not another file of that name. IO, OUT_OF_MEMORY: it could not be read. */
 static clf_status is_fingerprint(const char *name, bool *out)
 {
     json_t *root;
     const clf_status st = clfi_json_read(name, FILE_BYTES, &root);
     *out = false;
     if (st != CLF_OK)
-        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
+        return st == CLF_OUT_OF_MEMORY || st == CLF_IO ? st : CLF_OK;
     const char *schema = json_string_value(json_object_get(root, "schema"));
     *out = schema && strcmp(schema, CLI_FINGERPRINT_SCHEMA) == 0;
     json_decref(root);
