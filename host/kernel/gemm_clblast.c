@@ -16,6 +16,7 @@
 #include "kernel/gemm_common.h"
 #include "runtime/launch_budget.h"
 #include "runtime/profile.h"
+#include "runtime/rehearsal.h"
 #include "runtime/slot.h"
 
 /* CLBlast has one set of parameters per device for the whole process, so this record of them is global too. A product reads CLBlast's
@@ -379,8 +380,10 @@ clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
     blas_state *state;
-    if (context->rehearsal)
-        return CLF_OK; /* CLBlast compiles its own kernels */
+    if (context->rehearsal) {
+        clfi_rehearsal_note_foreign(context);
+        return CLF_OK;
+    }
     CLF_TRY(clfi_context_interrupt(context));
     CLF_TRY(clfi_slot_get(context, &blas_slot, &state));
     if (!state->is_user) {

@@ -20,4 +20,14 @@ typedef struct clf_decode_plan {
 /* Runs the plan once as a rehearsal (runtime/rehearsal.h), in sequences of its own. No-op if *is_done; a success sets it. */
 clf_status clfi_decode_rehearse(clf_decode_batch *batch, const clf_decode_plan *plan, bool *is_done);
 
+/* Sizes of the passes to come. */
+typedef struct clf_decode_sizes {
+    size_t sequences, tokens; /* most of one pass */
+    size_t rows;              /* most cache rows; 0: no limit */
+} clf_decode_sizes;
+
+/* Makes all kernels of passes of up to these sizes, and of choices from their logits, ready for use, and the launch graphs of steps. Later
+ * passes build none. No sequence changes. Errors as clfi_decode_run. */
+clf_status clfi_decode_warm(clf_decode_batch *batch, const clf_decode_sizes *sizes);
+
 #endif

@@ -174,6 +174,19 @@ size_t clfi_batch_tokens(const clf_context *context)
     return context->device.caps.is_cpu ? OF_CPUS : OF_GPUS;
 }
 
+enum { SMALL_TRIALS = 128, TRIAL_STEP = 64 };
+
+size_t clfi_trial_count(size_t most)
+{
+    return most <= SMALL_TRIALS ? most : SMALL_TRIALS + (most - SMALL_TRIALS + TRIAL_STEP - 1) / TRIAL_STEP;
+}
+
+size_t clfi_trial_rows(size_t index, size_t most)
+{
+    const size_t rows = index < SMALL_TRIALS ? index + 1 : SMALL_TRIALS + (index - SMALL_TRIALS + 1) * TRIAL_STEP;
+    return rows < most ? rows : most;
+}
+
 size_t clfi_next_window(const size_t *order, size_t first, size_t count, size_t limit, clf_length_of length, const void *user)
 {
     size_t taken = 0, sum = 0;

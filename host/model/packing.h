@@ -57,6 +57,11 @@ clf_status clfi_order_by_length(size_t count, clf_length_of length, const void *
 /* Tokens of one forward pass over texts, if the caller gives no number. */
 size_t clfi_batch_tokens(const clf_context *context);
 
+/* Rising numbers of rows, from 1 to `most`. Passes with these numbers run all kernels that passes of up to `most` rows may run. All small
+ * numbers are among them, because kernels for few rows may be made for a single number. */
+size_t clfi_trial_count(size_t most);
+size_t clfi_trial_rows(size_t index, size_t most);
+
 /* How many of order[first ..] make the next batch: as many as have lengths that sum to at most `limit`, but at least one. */
 size_t clfi_next_window(const size_t *order, size_t first, size_t count, size_t limit, clf_length_of length, const void *user);
 

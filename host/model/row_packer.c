@@ -242,6 +242,11 @@ static clf_status give_rows(const clf_row_packer *packer, const batch *b)
     return CLF_OK;
 }
 
+clf_status clfi_row_packer_warm(clf_row_packer *packer)
+{
+    return clfi_row_pass_warm(packer->session, packer->params.pass, packer->limit);
+}
+
 clf_status clfi_row_packer_step(clf_row_packer *packer)
 {
     batch b = {.count = 0};

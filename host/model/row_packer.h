@@ -63,6 +63,9 @@ void clfi_row_packer_drop(clf_row_packer *packer, size_t tag);
 /* Items that have no row yet. */
 size_t clfi_row_packer_load(const clf_row_packer *packer);
 
+/* Makes all kernels of later passes ready for use. Errors as clfi_row_packer_step. */
+clf_status clfi_row_packer_warm(clf_row_packer *packer);
+
 /* Runs one pass; its rows go to the sink. No-op if nothing waits. UNSUPPORTED: the model has no encoder. */
 clf_status clfi_row_packer_step(clf_row_packer *packer);
 

@@ -38,12 +38,18 @@ static clf_status rehearse(clf_session *session, packed_pass *p)
     return CLF_OK;
 }
 
+static clf_status make_results(packed_pass *p)
+{
+    const int64_t sequences = p->batch->sequences;
+    CLF_TRY(clfi_view_temporary(p->session->context, CLF_F32, 2, (int64_t[]){sequences, (int64_t)p->pass->width}, &p->rows));
+    return clfi_view_temporary(p->session->context, CLF_I32, 1, &sequences, &p->flagged);
+}
+
 static clf_status run_packed(clf_session *session, const clf_row_pass *pass, const clf_token_batch *batch, float *out, int32_t *flags)
 {
     const int64_t sequences = batch->sequences;
     packed_pass p = {.session = session, .pass = pass, .batch = batch};
-    CLF_TRY(clfi_view_temporary(session->context, CLF_F32, 2, (int64_t[]){sequences, (int64_t)pass->width}, &p.rows));
-    CLF_TRY(clfi_view_temporary(session->context, CLF_I32, 1, &sequences, &p.flagged));
+    CLF_TRY(make_results(&p));
     CLF_TRY(rehearse(session, &p));
     CLF_TRY(enqueue(&p));
     CLF_TRY(clfi_buffer_read(p.rows.buffer, (size_t)p.rows.offset * sizeof *out, out, (size_t)sequences * pass->width * sizeof *out));
@@ -147,6 +153,47 @@ clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, con
         st = run_checked(session, pass, s, out, flags, is_corrupt);
     while (clfi_session_recover(session, &st));
     free(flags);
+    return st;
+}
+
+/* ---- Before the first pass ---- */
+
+typedef struct warm_rows {
+    clf_session *session;
+    const clf_row_pass *pass;
+    size_t tokens, longest; /* most tokens of a pass and of a sequence */
+    int32_t *ids, *offsets; /* [tokens], all 0; [tokens + 1] */
+} warm_rows;
+
+/* Enqueues a pass: items 2 i have their tokens in the fewest sequences, items 2 i + 1 in the most, since heads compute a row for each. */
+static clf_status run_trial(void *user, size_t item)
+{
+    const warm_rows *w = user;
+    const size_t tokens = clfi_trial_rows(item / 2, w->tokens), length = item % 2 ? 1 : w->longest;
+    const size_t sequences = (tokens + length - 1) / length;
+    clf_token_batch batch;
+    packed_pass p = {.session = w->session, .pass = w->pass, .batch = &batch};
+    for (size_t i = 0; i <= sequences; i++)
+        w->offsets[i] = (int32_t)(i < sequences ? i * length : tokens);
+    CLF_TRY(clfi_session_pack(w->session, &(clf_sequences){w->ids, NULL, w->offsets, sequences}, &batch));
+    CLF_TRY(make_results(&p));
+    return enqueue(&p);
+}
+
+clf_status clfi_row_pass_warm(clf_session *session, const clf_row_pass *pass, size_t tokens)
+{
+    const size_t longest = (size_t)session->model->network->config.source.max_positions;
+    warm_rows w = {.session = session, .pass = pass, .tokens = tokens, .longest = longest < tokens ? longest : tokens};
+    clf_status st;
+    CLF_GOTO(clfi_alloc(tokens, sizeof *w.ids, "token ids", &w.ids));
+    CLF_GOTO(clfi_alloc(tokens + 1, sizeof *w.offsets, "token ids", &w.offsets));
+    do
+        st = clfi_rehearse_all(session->context, run_trial, &w, 2 * clfi_trial_count(tokens));
+    while (clfi_session_reload(session, &st) || clfi_session_recover(session, &st));
+    session->is_rehearsed = st == CLF_OK;
+done:
+    free(w.ids);
+    free(w.offsets);
     return st;
 }
 

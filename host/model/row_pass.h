@@ -20,6 +20,9 @@ typedef struct clf_row_pass {
 /* out [count, width]; is_corrupt [count]: rows that are corrupt on every engine. Synchronous. INVALID_ARGUMENT names the sequence. */
 clf_status clfi_row_pass_run(clf_session *session, const clf_row_pass *pass, const clf_sequences *sequences, float *out, bool *is_corrupt);
 
+/* Makes all kernels of passes of up to `tokens` tokens ready for use. Errors as clfi_row_pass_run. */
+clf_status clfi_row_pass_warm(clf_session *session, const clf_row_pass *pass, size_t tokens);
+
 /* Always INTERNAL; the message says what is wrong with a corrupt row. */
 clf_status clfi_row_fail(const clf_row_pass *pass, const float *row);
 

@@ -17,6 +17,7 @@ enum { ROOM_TO_GROW = 8 /* tokens that a text has room for when it joins */ };
 struct clf_scheduler {
     clf_session *session;
     uint32_t opening; /* the session's `opening` when the requests were given their tokens */
+    bool is_warm;     /* clfi_scheduler_warm was called */
     clf_scheduler_params params;
     clf_sampler *sampler;
     clf_request **running; /* [places]: those below `active` are at work */
@@ -461,6 +462,12 @@ clf_scheduler_stats clfi_scheduler_get_stats(const clf_scheduler *s)
     return stats;
 }
 
+static clf_status warm(const clf_scheduler *s)
+{
+    const clf_scheduler_params *p = &s->params;
+    return clfi_session_warm(s->session, &(clf_decode_sizes){p->places, p->pass_tokens, p->cache_rows});
+}
+
 /* After the device was lost and opened again, gives the running requests all of their tokens again. */
 static clf_status refresh(clf_scheduler *s)
 {
@@ -481,7 +488,16 @@ static clf_status refresh(clf_scheduler *s)
     if (s->active > 0)
         CLF_TRY(reserve(s));
     s->opening = s->session->opening;
-    return CLF_OK;
+    return s->is_warm ? warm(s) : CLF_OK;
+}
+
+clf_status clfi_scheduler_warm(clf_scheduler *s)
+{
+    s->is_warm = true;
+    clf_status st = warm(s);
+    while (clfi_session_recover(s->session, &st))
+        st = refresh(s);
+    return st;
 }
 
 clf_status clfi_scheduler_step(clf_scheduler *s)

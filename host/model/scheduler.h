@@ -27,6 +27,9 @@ typedef struct clf_scheduler_params {
  * not generate text, or attends to sources and cache_rows is not 0. OUT_OF_MEMORY: no such cache. */
 clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out);
 
+/* Makes all kernels of later passes ready for use, also after a loss of the device. Errors as clfi_scheduler_step. */
+clf_status clfi_scheduler_warm(clf_scheduler *scheduler);
+
 /* Requests that have not ended get no further call; their callers destroy them. NULL is a no-op. */
 void clfi_scheduler_destroy(clf_scheduler *scheduler);
 

@@ -95,6 +95,16 @@ clf_status clfi_session_rehearse(clf_session *session, const clf_decode_plan *pl
     return st;
 }
 
+clf_status clfi_session_warm(clf_session *session, const clf_decode_sizes *sizes)
+{
+    clf_status st;
+    do
+        st = clfi_decode_warm(session->decoding, sizes);
+    while (clfi_session_reload(session, &st));
+    session->is_decoding_rehearsed = st == CLF_OK;
+    return st;
+}
+
 clf_context *clf_session_context(const clf_session *session)
 {
     return session ? session->context : NULL;

@@ -34,6 +34,9 @@ CLF_NODISCARD bool clfi_session_reload(clf_session *session, clf_status *st);
  * the rehearsal is repeated. */
 clf_status clfi_session_rehearse(clf_session *session, const clf_decode_plan *plan);
 
+/* clfi_decode_warm on the session's decoding batch, with weights loaded again for engines that remain. */
+clf_status clfi_session_warm(clf_session *session, const clf_decode_sizes *sizes);
+
 /* Sequences one after another: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL: all 0. */
 typedef struct clf_sequences {
     const int32_t *ids, *type_ids, *offsets;

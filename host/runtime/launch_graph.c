@@ -305,7 +305,6 @@ static clf_status find_spec(clf_launch_graph *graph)
     graph->spec.parts = parts;
     clfi_spec_text(&graph->spec, "KEY", key);
     graph->spec_parts = parts->count;
-    graph->programs++;
     return CLF_OK;
 }
 
@@ -432,11 +431,16 @@ static clf_status rehearse_program(clf_launch_graph *graph)
     return rehearse_kernel(graph->context, &graph->spec, (size_t)graph->recording.group);
 }
 
-/* Gets the graph's program, which is built if necessary. In a rehearsal it is only noted. BUILD: it cannot be built. */
+/* Gets the graph's program, which is built if necessary. In a rehearsal it is only noted: one program, with the kernels of all recordings
+ * of the rehearsal. BUILD: it cannot be built. */
 static clf_status find_program(clf_launch_graph *graph)
 {
+    const bool is_new = graph->spec_parts != graph->recording.parts.count;
     clf_kernel *kernel;
     CLF_TRY(find_spec(graph));
+    if (graph->context->rehearsal && clfi_rehearsal_replace(graph->context, &graph->spec))
+        return CLF_OK;
+    graph->programs += is_new;
     if (graph->context->rehearsal)
         return rehearse_program(graph);
     return clfi_kernel_get(graph->context, &graph->spec, &kernel);

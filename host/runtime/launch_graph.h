@@ -16,7 +16,7 @@
  * if a kernel that cannot be part of it, a transfer, or anything else enters the queue between begin and end. Its launches are then
  * enqueued one by one, in the same order, now and from then on. The same happens if work-groups do not run at the same time, which no
  * driver guarantees: they do no work before all of them have started. A graph's program is built for the kernels of its first recording,
- * and once more if a recording has others. A recording with yet others is launched one by one. */
+ * or of all recordings of a rehearsal, and once more if a recording has others. A recording with yet others is launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 

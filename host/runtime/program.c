@@ -345,20 +345,34 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
     return CLF_OK;
 }
 
+/* Finds a kernel that the context has; NULL: none. The table has some tens of kernels, so scanning hashes costs little. */
+static clf_kernel *find_kernel(const clf_context *context, const clf_kernel_spec *spec)
+{
+    const clf_kernel_table *table = context->kernels;
+    const uint64_t hash = clfi_spec_hash(spec);
+    for (size_t i = 0; i < table->count; i++) {
+        clf_kernel *known = table->kernels[i];
+        if (clfi_spec_is(spec, hash, known->name, known->options, known->hash))
+            return known;
+    }
+    return NULL;
+}
+
+bool clfi_kernel_was_launched(const clf_context *context, const clf_kernel_spec *spec)
+{
+    const clf_kernel *kernel = find_kernel(context, spec);
+    return kernel && kernel->was_launched;
+}
+
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out)
 {
     clf_kernel_table *table = context->kernels;
-    const uint64_t hash = clfi_spec_hash(spec);
+    clf_kernel *kernel;
     if (spec->overflow)
         CLF_FAIL(CLF_INTERNAL, "kernel %s: options longer than %d bytes", spec->kernel, CLFI_SPEC_BYTES);
-    for (size_t i = 0; i < table->count; i++) { /* some tens of kernels: scanning hashes costs little */
-        clf_kernel *known = table->kernels[i];
-        if (clfi_spec_is(spec, hash, known->name, known->options, known->hash)) {
-            *out = known;
-            return CLF_OK;
-        }
-    }
-    clf_kernel *kernel = NULL;
+    *out = find_kernel(context, spec);
+    if (*out)
+        return CLF_OK;
     CLF_TRY(clfi_grow(&table->kernels, &table->capacity, table->count + 1, sizeof *table->kernels, "kernel table"));
     CLF_TRY(clfi_alloc(1, sizeof *kernel, "kernel", &kernel));
     const clf_status st = create_kernel(context, spec, kernel);

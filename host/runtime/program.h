@@ -24,6 +24,9 @@ typedef struct clf_kernel {
  * Others as clfi_kernel_source. */
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out);
 
+/* Whether this context has launched the kernel. */
+bool clfi_kernel_was_launched(const clf_context *context, const clf_kernel_spec *spec);
+
 typedef enum clf_program_state {
     CLFI_PROGRAM_MISSING,
     CLFI_PROGRAM_THERE,

@@ -12,16 +12,41 @@
 clf_status clfi_rehearsal_note(clf_context *context, const clf_kernel_spec *spec, size_t *out_index)
 {
     clf_rehearsal *r = context->rehearsal;
+    const uint64_t hash = clfi_spec_hash(spec);
     size_t i = 0;
-    while (i < r->count && (strcmp(r->kernels[i].spec.options, spec->options) != 0 || strcmp(r->kernels[i].spec.kernel, spec->kernel) != 0))
+    while (i < r->count && !clfi_spec_is(spec, hash, r->kernels[i].spec.kernel, r->kernels[i].spec.options, r->kernels[i].hash))
         i++;
     if (i == r->count) {
         CLF_TRY(clfi_grow(&r->kernels, &r->capacity, r->count + 1, sizeof *r->kernels, "kernels that are needed"));
-        r->kernels[r->count++] = (clf_rehearsed_kernel){*spec, 0, false};
+        r->kernels[r->count++] = (clf_rehearsed_kernel){.spec = *spec, .hash = hash, .item = r->item};
     }
     r->kernels[i].askers |= context->asker;
     *out_index = i;
     return CLF_OK;
+}
+
+void clfi_rehearsal_note_foreign(clf_context *context)
+{
+    clf_rehearsal *r = context->rehearsal;
+    if (!r->has_foreign)
+        r->foreign_item = r->item;
+    r->has_foreign = true;
+}
+
+bool clfi_rehearsal_replace(clf_context *context, const clf_kernel_spec *spec)
+{
+    const clf_rehearsal *r = context->rehearsal;
+    size_t i = 0;
+    while (i < r->count && r->kernels[i].spec.parts != spec->parts)
+        i++;
+    if (i == r->count)
+        return false;
+    clf_kernel_spec *noted = &r->kernels[i].spec;
+    const size_t local[3] = {noted->local[0], noted->local[1], noted->local[2]};
+    *noted = *spec;
+    memcpy(noted->local, local, sizeof local);
+    r->kernels[i].hash = clfi_spec_hash(spec);
+    return true;
 }
 
 void clfi_rehearsal_size(clf_context *context, size_t index, unsigned dimensions, const size_t *local)
@@ -66,17 +91,47 @@ static clf_status prepare_programs(clf_context *context, const clf_rehearsal *r)
     return st;
 }
 
-/* *out_is_final false: an engine or a launch graph is left out from now on, so the work must be rehearsed again. */
-static clf_status rehearse_once(clf_context *context, clf_status (*work)(void *user), void *user, bool *out_is_final)
+/* Items to rehearse together. */
+typedef struct rehearsed_items {
+    clf_status (*work)(void *user, size_t item);
+    void *user;
+    size_t count;
+    bool *is_first; /* [count]: the item is the first that asks for a kernel which was not launched yet; NULL: not wanted */
+} rehearsed_items;
+
+static clf_status rehearse_items(clf_context *context, const rehearsed_items *items)
+{
+    clf_rehearsal *r = context->rehearsal;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    for (r->item = 0; r->item < items->count; r->item++) {
+        const clf_status st = items->work(items->user, r->item);
+        clfi_arena_release(context, mark);
+        CLF_TRY(st);
+    }
+    return CLF_OK;
+}
+
+static void mark_first(const clf_context *context, const clf_rehearsal *r, const rehearsed_items *items)
+{
+    memset(items->is_first, 0, items->count * sizeof *items->is_first);
+    for (size_t i = 0; i < r->count; i++)
+        if (!clfi_kernel_was_launched(context, &r->kernels[i].spec))
+            items->is_first[r->kernels[i].item] = true;
+    if (r->has_foreign)
+        items->is_first[r->foreign_item] = true;
+}
+
+/* *out_is_final false: an engine or a launch graph is left out from now on, so the items must be rehearsed again. */
+static clf_status rehearse_once(clf_context *context, const rehearsed_items *items, bool *out_is_final)
 {
     clf_rehearsal rehearsal = {.count = 0};
     const uint64_t unbuilt = context->unbuilt;
     const size_t unbuilt_graphs = context->unbuilt_graphs;
-    const clf_arena_mark mark = clfi_arena_top(context);
     context->rehearsal = &rehearsal;
-    clf_status st = work(user);
+    clf_status st = rehearse_items(context, items);
     context->rehearsal = NULL;
-    clfi_arena_release(context, mark);
+    if (st == CLF_OK && items->is_first)
+        mark_first(context, &rehearsal, items);
     if (st == CLF_OK && rehearsal.count > 0)
         st = prepare_programs(context, &rehearsal);
     free(rehearsal.kernels);
@@ -84,12 +139,46 @@ static clf_status rehearse_once(clf_context *context, clf_status (*work)(void *u
     return st;
 }
 
-clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user)
+static clf_status rehearse(clf_context *context, const rehearsed_items *items)
 {
     clf_status st;
     bool is_final;
     do
-        st = rehearse_once(context, work, user, &is_final);
+        st = rehearse_once(context, items, &is_final);
     while (st == CLF_OK && !is_final);
     return st;
+}
+
+/* The work of clfi_rehearse, as a single item. */
+typedef struct single_work {
+    clf_status (*work)(void *user);
+    void *user;
+} single_work;
+
+static clf_status do_single(void *user, size_t item)
+{
+    const single_work *single = user;
+    (void)item;
+    return single->work(single->user);
+}
+
+clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user)
+{
+    single_work single = {work, user};
+    return rehearse(context, &(rehearsed_items){.work = do_single, .user = &single, .count = 1});
+}
+
+clf_status clfi_rehearse_all(clf_context *context, clf_status (*work)(void *user, size_t item), void *user, size_t count)
+{
+    rehearsed_items items = {.work = work, .user = user, .count = count};
+    CLF_TRY(clfi_alloc(count, sizeof *items.is_first, "kernels that are needed", &items.is_first));
+    clf_status st = rehearse(context, &items);
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        const clf_arena_mark mark = clfi_arena_top(context);
+        if (items.is_first[i])
+            st = work(user, i);
+        clfi_arena_release(context, mark);
+    }
+    free(items.is_first);
+    return st == CLF_OK ? clf_context_finish(context) : st;
 }

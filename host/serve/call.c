@@ -9,6 +9,15 @@ bool srv_refuse_memory(srv_call *call)
     return srv_refuse(&call->error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the answer");
 }
 
+bool srv_check_ready(srv_call *call)
+{
+    const bool is_draining = atomic_load(&call->state->is_draining);
+    if (atomic_load(&call->state->is_ready) && !is_draining)
+        return true;
+    return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
+                      is_draining ? "the server is shutting down" : "models are still loading: try again later");
+}
+
 bool srv_reply_body(srv_call *call, clf_status st, const char *type)
 {
     if (st != CLF_OK)

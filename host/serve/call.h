@@ -92,4 +92,7 @@ json_t *srv_openai_error(const srv_error *error);
 /* Refuses the call for lack of memory; returns false. */
 bool srv_refuse_memory(srv_call *call);
 
+/* Whether the server takes requests. False: the call is refused, because models are being loaded or the server is shutting down. */
+bool srv_check_ready(srv_call *call);
+
 #endif

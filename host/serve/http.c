@@ -459,10 +459,8 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
 static bool run_route(http_request *r)
 {
     srv_call *call = &r->call;
-    srv_state *state = call->state;
-    if (!r->route->is_open && (!atomic_load(&state->is_ready) || atomic_load(&state->is_draining)))
-        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
-                          atomic_load(&state->is_draining) ? "the server is shutting down" : "models are still loading: try again later");
+    if (!r->route->is_open && !srv_check_ready(call))
+        return false;
     if (strcmp(r->route->method, "POST") == 0) {
         if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, &call->body, &call->error))
             return false;

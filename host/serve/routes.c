@@ -19,10 +19,7 @@
 
 static bool health(srv_call *call)
 {
-    if (!atomic_load(&call->state->is_ready) || atomic_load(&call->state->is_draining))
-        return srv_refuse(&call->error, SRV_FAULT_UNREADY, NULL,
-                          atomic_load(&call->state->is_draining) ? "the server is shutting down" : "models are still loading");
-    return srv_reply_json(call, json_pack("{s:s}", "status", "ok"));
+    return srv_check_ready(call) && srv_reply_json(call, json_pack("{s:s}", "status", "ok"));
 }
 
 static bool page(srv_call *call)

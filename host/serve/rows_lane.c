@@ -188,6 +188,15 @@ static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, c
     return CLF_OK;
 }
 
+/* Raw embeddings run some of the kernels of the others; pairs run those of single texts. */
+clf_status srv_rows_lanes_warm(srv_rows_lanes *lanes)
+{
+    const srv_row_kind kind = {.task = lanes->model->tasks & SRV_TASK_EMBED ? SRV_TASK_EMBED : SRV_TASK_PREDICT};
+    clf_row_packer *packer;
+    CLF_TRY(find_packer(lanes, &kind, &packer));
+    return clfi_row_packer_warm(packer);
+}
+
 /* Drops a packer after a failure, because its state is unknown. */
 static void drop_packer(srv_rows_lanes *lanes, clf_row_packer *packer)
 {

@@ -14,6 +14,9 @@ clf_status srv_rows_lanes_create(const srv_model *model, clf_session *session, s
                                  srv_rows_lanes **out);
 void srv_rows_lanes_destroy(srv_rows_lanes *lanes); /* NULL is a no-op */
 
+/* Makes all kernels of later passes ready for use. Statuses as the model's tasks. */
+clf_status srv_rows_lanes_warm(srv_rows_lanes *lanes);
+
 /* Runs one pass over texts of the model's waiting jobs; *out_worked false: none waits. If the pass fails, the jobs with texts in it have
  * ended, and no others; the status is for the log. After DEVICE and DEVICE_LOST they have not: the caller calls srv_rows_lanes_leave. */
 clf_status srv_rows_lanes_step(srv_rows_lanes *lanes, bool *out_worked);

@@ -18,6 +18,7 @@ struct srv_texts_lane {
     srv_metrics *metrics;
     srv_texts_room room;
     bool is_shared;
+    bool is_warm;             /* srv_texts_lane_warm was called */
     uint64_t shared;          /* the scheduler's prompt tokens with kept keys and values, as counted so far */
     clf_scheduler *scheduler; /* NULL: a step has failed; the next step makes a scheduler */
     srv_job *running;         /* linked by srv_job.next */
@@ -54,7 +55,13 @@ static clf_status make_scheduler(srv_texts_lane *lane)
     do
         st = clfi_scheduler_create(lane->session, &params, &lane->scheduler);
     while (clfi_session_recover(lane->session, &st));
-    return st;
+    return st == CLF_OK && lane->is_warm ? srv_texts_lane_warm(lane) : st;
+}
+
+clf_status srv_texts_lane_warm(srv_texts_lane *lane)
+{
+    lane->is_warm = true;
+    return clfi_scheduler_warm(lane->scheduler);
 }
 
 clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, srv_queue *queue, srv_metrics *metrics,

@@ -30,6 +30,9 @@ clf_status srv_texts_lane_create(const srv_model *model, clf_session *session, s
                                  const srv_texts_room *room, bool is_shared, srv_texts_lane **out);
 void srv_texts_lane_destroy(srv_texts_lane *lane); /* fails the running jobs. NULL is a no-op */
 
+/* Makes all kernels of later passes ready for use, also after a loss of the device. Statuses as clfi_scheduler_step. */
+clf_status srv_texts_lane_warm(srv_texts_lane *lane);
+
 /* Takes jobs and runs one pass: a token of each running text, or pieces of their prompts. *out_worked false: nothing runs or waits. If the
  * pass fails, the running jobs have ended, and the status is for the log. After DEVICE and DEVICE_LOST they have not: the caller calls
  * srv_texts_lane_leave. */

@@ -12,7 +12,6 @@
 #include "runtime/arena.h"
 #include "serve/rows_lane.h"
 #include "serve/texts_lane.h"
-#include "serve/warm_up.h"
 
 enum { LOST_SECONDS = 10 /* until a lost device is tried again */ };
 
@@ -120,7 +119,10 @@ static clf_status open_engine(srv_worker *worker, srv_model *model, worker_engin
         model->planned_bytes = memory.held + memory.passes;
     clfi_arena_reserve(p->context, clf_model_get_memory_plan(opened)->scratch_bytes);
     const uint64_t loaded = clfi_now_ns();
-    CLF_TRY(srv_warm_up(model, out->session));
+    if (out->rows)
+        CLF_TRY(srv_rows_lanes_warm(out->rows));
+    if (out->texts)
+        CLF_TRY(srv_texts_lane_warm(out->texts));
     tell_loaded(worker, model, &memory, (double)(loaded - start) * 1e-9, (double)(clfi_now_ns() - loaded) * 1e-9);
     return CLF_OK;
 }

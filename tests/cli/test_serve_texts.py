@@ -10,7 +10,7 @@ import threading
 import time
 
 from runs import clformer, data, fail, finish
-from serving import EMBEDDER, WRITER, Server, events
+from serving import EMBEDDER, RERANKER, WRITER, Server, events
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
 TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}a{% endif %}"
@@ -201,6 +201,40 @@ def test_leaving(server):
             fail("a text after clients have left")
 
 
+def programs(cache):
+    return sorted(name for _, _, names in os.walk(cache) for name in names)
+
+
+def load_all_sizes(server):
+    """Requests of many sizes: one and many texts, short and long ones, pairs; one to eight prompts; all ways to choose tokens."""
+    for count in (1, 2, 3, 5, 8, 13, 30, 70, 130):
+        server.post("/embed", {"inputs": ["cat"] * count, "normalize": count % 2 == 0})
+        server.post("/embed", {"inputs": "a " * count, "truncate": True})
+        server.post("/rerank", {"query": "a", "texts": ["b " * (count % 7 + 1)] * count})
+        server.post("/predict", {"inputs": [["a", "b"]] * count})
+    for options in ({"temperature": 0}, {"temperature": 1}, {"top_p": 0.5}, {"top_k": 1}, {"top_k": 40}, {"top_k": 2000}):
+        server.post("/api/generate", {"model": "llama", "prompt": "a", "stream": False, "options": {"num_predict": 3, **options}})
+    for count in range(1, 9):
+        for name in ("llama", "bart"):
+            prompts = ["a " * (1 + 5 * i % 17) for i in range(count)]
+            server.post("/v1/completions", {"model": name, "prompt": prompts, "max_tokens": 4, "temperature": count % 2, "top_p": 0.9})
+    for words in (10, 17, 25, 45):
+        server.post("/v1/completions", {"model": "llama", "prompt": "a " * words, "max_tokens": 2})
+
+
+def test_ready_means_built(folder, directory):
+    """No request waits for a compiler: after the start, requests of all kinds and sizes add no program to an empty cache. Without CLF_GRAPH
+    these models have too few launches for graphs."""
+    cache = os.path.join(directory, "cache")
+    server = Server(folder, EMBEDDER, RERANKER, os.path.join(data, "translation", "bart"), "--parallel", "8", CLF_CACHE_DIR=cache,
+                    CLF_GRAPH="1")
+    before = programs(cache)
+    load_all_sizes(server)
+    added = sorted(set(programs(cache)) - set(before))
+    if server.stop() != 0 or added:
+        fail(f"programs that were built after the start, beside {len(before)}: {added}")
+
+
 with tempfile.TemporaryDirectory() as directory:
     folder = os.path.join(directory, "llama")
     os.mkdir(folder)
@@ -220,11 +254,13 @@ with tempfile.TemporaryDirectory() as directory:
     little = Server(folder, EMBEDDER, "--context", "80", "--prefix-bytes", "0")
     test_context(little)
     little.stop()
-    short = Server(os.path.join(data, "translation", "bart")) # fewer positions than the texts of the warm-up have tokens
+    short = Server(os.path.join(data, "translation", "bart"))
     if not short.post("/v1/completions", {"prompt": "a b"}) or short.stop() != 0:
         fail("an encoder-decoder:", short.log()[-500:])
     two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
     test_together(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
         fail("two devices:", two.log()[-500:])
+    if not os.environ.get("CLF_TEST_SMALL"): # it compiles all kernels
+        test_ready_means_built(folder, directory)
 finish()

@@ -101,25 +101,56 @@ static void check_launches(const world *w, uint64_t before, bool is_graph, uint6
           is_graph ? "at most " : "", (unsigned long long)(is_graph ? most : single));
 }
 
+enum { ROUNDS = 4, MOST_KERNELS = 3 };
+
+/* Runs a graph of steps that have the first `kernels` kernels of turns. */
+static clf_status run_kernels(world *w, int kernels)
+{
+    clf_status st = CLF_OK;
+    assert_true(clfi_graph_begin(w->graph, NULL, 0));
+    for (int k = 0; k < ROUNDS; k++) {
+        w->step = w->step / 6 * 6 + 6;
+        st = st != CLF_OK ? st : run(w, kernels);
+    }
+    return clfi_graph_end(w->graph, st);
+}
+
 /* Two sets of kernels have programs; what needs others is launched one by one, and what does not is a graph as before. */
 static void test_changing_kernels(void **state)
 {
-    enum { ROUNDS = 4 };
-    static const int kernels[] = {1, 1, 2, 2, 3, 2}; /* each with a step of its own, as turn() has them */
+    static const int kernels[] = {1, 1, 2, 2, MOST_KERNELS, 2};
     world w;
     create(*state, &w);
     for (size_t i = 0; i < COUNT(kernels); i++) {
         const uint64_t before = launches(w.context);
-        clf_status st = CLF_OK;
-        assert_true(clfi_graph_begin(w.graph, NULL, 0));
-        for (int k = 0; k < ROUNDS; k++) {
-            w.step = w.step / 6 * 6 + 6;
-            st = st != CLF_OK ? st : run(&w, kernels[i]);
-        }
-        CHECK_OK(clfi_graph_end(w.graph, st));
+        CHECK_OK(run_kernels(&w, kernels[i]));
         check(&w);
         if (i > 0) /* the first asks where buffers lie */
-            check_launches(&w, before, w.graph && kernels[i] < 3, (uint64_t)(ROUNDS * kernels[i]), "kernels that change");
+            check_launches(&w, before, w.graph && kernels[i] < MOST_KERNELS, (uint64_t)(ROUNDS * kernels[i]), "kernels that change");
+    }
+    destroy(&w);
+}
+
+static clf_status run_all_kernels(void *user)
+{
+    for (int kernels = 1; kernels <= MOST_KERNELS; kernels++)
+        CLF_TRY(run_kernels(user, kernels));
+    return CLF_OK;
+}
+
+/* A rehearsal of several sets of kernels makes one program for all of them. */
+static void test_rehearsed_kernels(void **state)
+{
+    world w, rehearsed;
+    create(*state, &w);
+    rehearsed = w;
+    CHECK_OK(clfi_rehearse(w.context, run_all_kernels, &rehearsed));
+    for (int kernels = MOST_KERNELS; kernels > 0; kernels--) {
+        const uint64_t before = launches(w.context);
+        CHECK_OK(run_kernels(&w, kernels));
+        check(&w);
+        if (kernels < MOST_KERNELS)
+            check_launches(&w, before, w.graph, (uint64_t)(ROUNDS * kernels), "kernels that were rehearsed");
     }
     destroy(&w);
 }
@@ -510,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changing_kernels),
+        cmocka_unit_test(test_rehearsed_kernels),
         cmocka_unit_test(test_budget), cmocka_unit_test(test_steps),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_unfit_groups),

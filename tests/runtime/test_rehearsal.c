@@ -80,10 +80,40 @@ static void test_programs_are_built_before_the_work(void **state)
     }
 }
 
+/* Counts the items that were done, and not only rehearsed. */
+typedef struct counted {
+    variants *variants;
+    int done[VARIANTS];
+} counted;
+
+/* Items 2 i and 2 i + 1 launch the same kernel. */
+static clf_status work_item(void *user, size_t item)
+{
+    counted *c = user;
+    c->done[item] += !c->variants->context->rehearsal;
+    return launch(c->variants, "variant.cl", "variant", (int)item / 2);
+}
+
+/* An item is done if it is the first to ask for a kernel that was not launched yet. */
+static void test_items_are_done_for_new_kernels(void **state)
+{
+    variants v = {.context = *state};
+    counted c = {.variants = &v};
+    CHECK_OK(clfi_buffer_create(v.context, VARIANTS * sizeof(cl_int), &v.x));
+    CHECK_OK(launch(&v, "variant.cl", "variant", 0));
+    for (int round = 0; round < 2; round++)
+        CHECK_OK(clfi_rehearse_all(v.context, work_item, &c, VARIANTS));
+    for (int i = 0; i < VARIANTS; i++)
+        CHECK(c.done[i] == (i > 0 && i % 2 == 0), "item %d was done %d times", i, c.done[i]);
+    CHECK_OK(clf_context_finish(v.context));
+    clfi_buffer_release(v.x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs_are_built_before_the_work),
+        cmocka_unit_test(test_items_are_done_for_new_kernels),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
