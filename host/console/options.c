@@ -127,17 +127,31 @@ int cli_choice_index(const char *choices, const char *value)
     }
 }
 
-static clf_status set_value(const cli_option *option, const char *value)
+/* A file that is read or written, of which an option names one. */
+static bool is_one_file(const cli_option *option)
+{
+    return option->kind == CLI_INPUT || option->kind == CLI_TEXTS || option->kind == CLI_OUTPUT || option->kind == CLI_IN_PLACE ||
+           option->kind == CLI_FILE;
+}
+
+static clf_status set_value(const cli_option *option, const char *value, bool is_repeated)
 {
     char *end;
     errno = 0;
+    if (is_repeated && is_one_file(option))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected one file, found \"%s\" and \"%s\"", option->name, *(const char **)option->target,
+                 value);
     switch (option->kind) {
     case CLI_FLAG:
         *(int *)option->target = 1;
         return CLF_OK;
     case CLI_TEXT:
+        *(const char **)option->target = value;
+        return CLF_OK;
     case CLI_INPUT:
     case CLI_TEXTS:
+        if (!value[0])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected the name of a file to read, found \"\"", option->name);
         *(const char **)option->target = value;
         return CLF_OK;
     case CLI_OUTPUT:
@@ -271,6 +285,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
     char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: getopt returns positional arguments in their order */
     int before = 0, seen = 1;                           /* seen: arguments that getopt has read */
+    bool is_given[MAX_OPTIONS] = {false};
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
     for (size_t i = 0; i < count; i++) {
@@ -310,7 +325,8 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
         for (size_t i = 0; code < FIRST_LONG && i < count; i++)
             if (options[i].letter == code)
                 index = i;
-        CLF_TRY(set_value(&options[index], optarg));
+        CLF_TRY(set_value(&options[index], optarg, is_given[index]));
+        is_given[index] = true;
     }
     if (!command->shares_work && cli_mpirun_size() > 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
