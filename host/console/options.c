@@ -166,14 +166,15 @@ static clf_status set_value(const cli_option *option, const char *value, bool is
     case CLI_CORPORA: {
         cli_list *list = option->target;
         if (list->count == CLI_LIST_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: may be given at most %d times", option->name, CLI_LIST_MAX);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected at most %d of this option, found more", option->name, CLI_LIST_MAX);
         list->items[list->count++] = value;
         return CLF_OK;
     }
     case CLI_SIZE: {
         const unsigned long long number = strtoull(value, &end, 10);
         if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0 || number > INT64_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number from 1, found \"%s\"", option->name, value);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number of at least 1%s, found \"%s\"", option->name,
+                     number > INT64_MAX ? " and at most 2^63 - 1" : "", value);
         *(size_t *)option->target = (size_t)number;
         return CLF_OK;
     }
@@ -188,7 +189,7 @@ static clf_status set_value(const cli_option *option, const char *value, bool is
     case CLI_NUMBER: {
         const double number = strtod(value, &end);
         if (end == value || *end || !(fabs(number) <= FLT_MAX))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number that float32 holds, found \"%s\"", option->name, value);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number from -3.4e38 to 3.4e38, found \"%s\"", option->name, value);
         *(double *)option->target = number;
         return CLF_OK;
     }
@@ -318,7 +319,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
             else if (strcmp(optarg, "manual") == 0)
                 print_manual(command, options, count);
             else
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --help=%s: expected --help", command->name, optarg);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"--help\" takes no value, found \"%s\"", command->name, optarg);
             exit(0);
         }
         size_t index = (size_t)(code - FIRST_LONG);
