@@ -239,7 +239,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"system", 0, "TEXT", "system message: how the model should answer", CLI_TEXT, &system},
         {"special", 0, NULL, "read special tokens written in questions and --system as tokens, not as text", CLI_FLAG, &keeps_control},
-        CLI_SAMPLING_OPTIONS(options),
+        CLI_SAMPLING_OPTIONS(options, "512"),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
         CLI_CACHE_OPTIONS(session),

@@ -13,7 +13,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
         {"prompt-file", 'f', "F", "one prompt per line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input",
          CLI_TEXTS, &what.file},
         CLI_GENERATION_OPTIONS(what.options),
-        CLI_SAMPLING_OPTIONS(what.options),
+        CLI_SAMPLING_OPTIONS(what.options, "128"),
         {"batch", 0, "N", "prompts per batch (default: 16)", CLI_SIZE, &what.options.batch},
         {"json", 0, NULL, "print one object per prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",
          CLI_FLAG, &what.as_json},

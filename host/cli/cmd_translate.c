@@ -24,7 +24,7 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
         {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXTS,
          &what.file},
         CLI_GENERATION_OPTIONS(what.options),
-        CLI_SAMPLING_OPTIONS(what.options),
+        CLI_SAMPLING_OPTIONS(what.options, "128"),
         {"beams", 0, "N", "beams of the search, 1 to 64; 1: greedy (default: as the model's files say)", CLI_SIZE, &what.options.beams},
         {"batch", 0, "N", "texts per batch (default: 16)", CLI_SIZE, &what.options.batch},
         {"json", 0, NULL, "print one object per text: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|refused|interrupted\"}",

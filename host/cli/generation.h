@@ -29,9 +29,9 @@ typedef struct cli_generation {
             &(g).no_special_tokens                                                                                          \
     }
 
-/* Options for choosing the next tokens and for the end of a text. */
-#define CLI_SAMPLING_OPTIONS(g)                                                                                                      \
-    {"max-tokens", 'n', "N", "stop after N new tokens (default: 128; chat: 512)", CLI_SIZE, &(g).max_tokens},                        \
+/* Options for choosing the next tokens and for the end of a text. most: the default of --max-tokens, a literal. */
+#define CLI_SAMPLING_OPTIONS(g, most)                                                                                                \
+    {"max-tokens", 'n', "N", "stop after N new tokens (default: " most ")", CLI_SIZE, &(g).max_tokens},                              \
         {"temperature", 't', "T", "0 (default): always the most probable token; higher: more random", CLI_NUMBER, &(g).temperature}, \
         {"top-k", 0, "K", "sample only from the K most probable tokens", CLI_SIZE, &(g).top_k},                                      \
         {"top-p",    0,                                                                                                              \

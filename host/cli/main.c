@@ -286,12 +286,14 @@ int main(int argc, char **argv)
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
             return run(command, 2, (char *[]){argv[2], "--help", NULL});
-        if (argc > 2 && strcmp(name, "help") == 0)
+        if (argc > 2)
             return fail_unknown(argv[2]);
         print_usage(name ? stdout : stderr);
         return name ? EXIT_SUCCESS : 2;
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        if (argc > 2)
+            return cli_fail(clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected no further argument, found \"%s\"", name, argv[2]));
         printf("clformer %s\n", clf_version());
         return EXIT_SUCCESS;
     }

@@ -118,6 +118,10 @@ static clf_status check_standard_input(const cli_line *line)
 clf_status cli_files_check(const cli_line *line)
 {
     char name[NAME_BYTES];
+    for (int i = 0; i < line->argument_count; i++)
+        if (is_file(line, i + 1) && !line->arguments[i][0])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: argument %d: expected the name of a file or folder, found \"\"", line->command->name,
+                     i + 1);
     CLF_TRY(check_standard_input(line));
     for (size_t i = 0; i < line->count; i++) {
         const cli_option *option = &line->options[i];

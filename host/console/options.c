@@ -127,17 +127,31 @@ int cli_choice_index(const char *choices, const char *value)
     }
 }
 
-static clf_status set_value(const cli_option *option, const char *value)
+/* A file that is read or written, of which an option names one. */
+static bool is_one_file(const cli_option *option)
+{
+    return option->kind == CLI_INPUT || option->kind == CLI_TEXTS || option->kind == CLI_OUTPUT || option->kind == CLI_IN_PLACE ||
+           option->kind == CLI_FILE;
+}
+
+static clf_status set_value(const cli_option *option, const char *value, bool is_repeated)
 {
     char *end;
     errno = 0;
+    if (is_repeated && is_one_file(option))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected one file, found \"%s\" and \"%s\"", option->name, *(const char **)option->target,
+                 value);
     switch (option->kind) {
     case CLI_FLAG:
         *(int *)option->target = 1;
         return CLF_OK;
     case CLI_TEXT:
+        *(const char **)option->target = value;
+        return CLF_OK;
     case CLI_INPUT:
     case CLI_TEXTS:
+        if (!value[0])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected the name of a file to read, found \"\"", option->name);
         *(const char **)option->target = value;
         return CLF_OK;
     case CLI_OUTPUT:
@@ -152,14 +166,15 @@ static clf_status set_value(const cli_option *option, const char *value)
     case CLI_CORPORA: {
         cli_list *list = option->target;
         if (list->count == CLI_LIST_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: may be given at most %d times", option->name, CLI_LIST_MAX);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected at most %d of this option, found more", option->name, CLI_LIST_MAX);
         list->items[list->count++] = value;
         return CLF_OK;
     }
     case CLI_SIZE: {
         const unsigned long long number = strtoull(value, &end, 10);
         if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0 || number > INT64_MAX)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number from 1, found \"%s\"", option->name, value);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number of at least 1%s, found \"%s\"", option->name,
+                     number > INT64_MAX ? " and at most 2^63 - 1" : "", value);
         *(size_t *)option->target = (size_t)number;
         return CLF_OK;
     }
@@ -174,7 +189,7 @@ static clf_status set_value(const cli_option *option, const char *value)
     case CLI_NUMBER: {
         const double number = strtod(value, &end);
         if (end == value || *end || !(fabs(number) <= FLT_MAX))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number that float32 holds, found \"%s\"", option->name, value);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number from -3.4e38 to 3.4e38, found \"%s\"", option->name, value);
         *(double *)option->target = number;
         return CLF_OK;
     }
@@ -271,6 +286,7 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
     char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: getopt returns positional arguments in their order */
     int before = 0, seen = 1;                           /* seen: arguments that getopt has read */
+    bool is_given[MAX_OPTIONS] = {false};
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
     for (size_t i = 0; i < count; i++) {
@@ -303,14 +319,15 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
             else if (strcmp(optarg, "manual") == 0)
                 print_manual(command, options, count);
             else
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --help=%s: expected --help", command->name, optarg);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"--help\" takes no value, found \"%s\"", command->name, optarg);
             exit(0);
         }
         size_t index = (size_t)(code - FIRST_LONG);
         for (size_t i = 0; code < FIRST_LONG && i < count; i++)
             if (options[i].letter == code)
                 index = i;
-        CLF_TRY(set_value(&options[index], optarg));
+        CLF_TRY(set_value(&options[index], optarg, is_given[index]));
+        is_given[index] = true;
     }
     if (!command->shares_work && cli_mpirun_size() > 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT,

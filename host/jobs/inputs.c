@@ -48,7 +48,7 @@ clf_status cli_inputs_check_stays(const cli_inputs *inputs)
     if (stat(inputs->name, &now) != 0)
         return clfi_fail_errno("stat", inputs->name);
     if (!clfi_file_is_same(&now, then))
-        CLF_FAIL(CLF_IO, "%s: was changed while it was read", inputs->name);
+        CLF_FAIL(CLF_IO, "%s: the file changed while it was being read", inputs->name);
     return CLF_OK;
 }
 

@@ -522,7 +522,7 @@ clf_status cli_part_wake(cli_part *part)
         return CLF_OK;
     CLF_TRY(open_file(part, O_RDONLY, &now));
     if (!clfi_file_is_same(&now, then))
-        CLF_FAIL(CLF_IO, "%s: was changed while it was read", part->path);
+        CLF_FAIL(CLF_IO, "%s: the file changed while it was being read", part->path);
     return CLF_OK;
 }
 

@@ -53,6 +53,7 @@ clf_status cli_session_open(cli_session *session)
     if (several)
         return clfi_fail_prefix(st, "only embed, search, rerank and serve use several devices");
     CLF_TRY(st);
+    CLF_TRY(clfi_engines_check(session->context));
     session->context->on_loss = say_loss;
     cli_precision_hint(session->context);
     cli_progress_watch_builds(session->context);

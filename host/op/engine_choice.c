@@ -76,6 +76,22 @@ static clf_status set_forced(const clf_engine *engine, char *text, clf_tile *til
     return clfi_engine_tile_set(engine, text, value, tile);
 }
 
+/* Fails, and names the ops, if text[0..length) is not the name of an op. */
+static clf_status check_op(const char *text, size_t length)
+{
+    clf_str names = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; i < CLF_OP_COUNT; i++)
+        if (strlen(clfi_engine_tables[i].op) == length && memcmp(clfi_engine_tables[i].op, text, length) == 0)
+            return CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < CLF_OP_COUNT; i++)
+        st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", clfi_engine_tables[i].op);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "engines: op \"%.*s\" is unknown; there are: %s", (int)length, text, clfi_str_text(&names));
+    clfi_str_free(&names);
+    return st;
+}
+
 /* Copies the text after "op=" in the context's list; "": there is none. */
 static clf_status forced_text(const clf_context *context, const char *op, char out[FORCED_BYTES])
 {
@@ -86,7 +102,8 @@ static clf_status forced_text(const clf_context *context, const char *op, char o
         const char *equals = memchr(at, '=', length);
         const size_t name_length = equals ? length - (size_t)(equals + 1 - at) : 0;
         if (!equals || name_length == 0 || name_length >= FORCED_BYTES)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "engines \"%s\": expected op=name,op=name", context->engines);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "engines: expected OP=NAME, several separated by commas, found \"%s\"", context->engines);
+        CLF_TRY(check_op(at, (size_t)(equals - at)));
         if ((size_t)(equals - at) == op_length && memcmp(at, op, op_length) == 0) {
             memcpy(out, equals + 1, name_length);
             out[name_length] = '\0';
@@ -124,6 +141,14 @@ clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_
     for (char *at; (at = strtok_r(NULL, ":", &rest));)
         CLF_TRY(set_forced(out->engine, at, &out->tile));
     return clfi_engine_tile_fits(context, out->engine, &out->tile) ? CLF_OK : fail_tile(context, table, out);
+}
+
+clf_status clfi_engines_check(const clf_context *context)
+{
+    clf_engine_choice forced;
+    for (size_t op = 0; op < CLF_OP_COUNT; op++)
+        CLF_TRY(clfi_engine_forced(context, (clf_op)op, &forced));
+    return CLF_OK;
 }
 
 bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)

@@ -86,6 +86,9 @@ clf_status clfi_engine_run(clf_context *context, clf_op op, const void *args);
  * INVALID_ARGUMENT: the list is malformed, the engine or its tile unknown. UNSUPPORTED: the tile does not fit the device. */
 clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_choice *out);
 
+/* Fails as clfi_engine_forced would for any op, so that a wrong name is reported although the op never runs. */
+clf_status clfi_engines_check(const clf_context *context);
+
 /* Sets one parameter of a tile for an engine. INVALID_ARGUMENT: the engine has no such parameter, or no kernels for that value. */
 clf_status clfi_engine_tile_set(const clf_engine *engine, const char *parameter, int64_t value, clf_tile *tile);
 

@@ -25,13 +25,13 @@ clf_status clfi_child_fork(void (*serve)(int socket, const void *user), const vo
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
-        CLF_FAIL(CLF_IO, "socket to a device's process: %s", strerror(errno));
+        CLF_FAIL(CLF_IO, "cannot start a process: socketpair: %s", strerror(errno));
     fflush(NULL); /* else both processes would write what is buffered */
     const pid_t process = fork();
     if (process < 0) {
         close(pair[0]);
         close(pair[1]);
-        CLF_FAIL(CLF_IO, "process for a device: %s", strerror(errno));
+        CLF_FAIL(CLF_IO, "cannot start a process: fork: %s", strerror(errno));
     }
     if (process == 0) {
         close(pair[0]);
@@ -131,7 +131,7 @@ clf_status clfi_child_start(const char *path, int socket, clfi_child *out)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        CLF_FAIL(CLF_IO, "%s: no socket: %s", path, strerror(errno));
+        CLF_FAIL(CLF_IO, "%s: cannot be started: socketpair: %s", path, strerror(errno));
     const int own = move_up(pair[0]), others = move_up(pair[1]);
     clfi_child child = {0, own, open_words()};
     const int code = own < 0 || others < 0 ? EMFILE : spawn(path, others, socket, child.words, &child.process);

@@ -23,7 +23,7 @@ static clfi_message_end wait_for(int socket, const clfi_patience *patience, uint
         if (count > 0)
             return CLFI_MESSAGE_OK;
         if (count < 0 && errno != EINTR) {
-            clfi_fail(CLF_IO, "poll of a device's process: %s", strerror(errno));
+            clfi_fail(CLF_IO, "waiting for a process: poll: %s", strerror(errno));
             return CLFI_MESSAGE_FAILED;
         }
     }
@@ -41,7 +41,7 @@ clfi_message_end clfi_message_receive_since(int socket, const clfi_patience *pat
         else if (count == 0 || errno == ECONNRESET)
             return CLFI_MESSAGE_CLOSED;
         else if (errno != EINTR) {
-            clfi_fail(CLF_IO, "recv from a device's process: %s", strerror(errno));
+            clfi_fail(CLF_IO, "receiving from a process: recv: %s", strerror(errno));
             return CLFI_MESSAGE_FAILED;
         }
     }
@@ -62,10 +62,10 @@ clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t si
         else if (errno == EPIPE || errno == ECONNRESET)
             return CLFI_MESSAGE_CLOSED;
         else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* the socket has a limit, SO_SNDTIMEO */
-            clfi_fail(CLF_IO, "send to a device's process: the process no longer reads");
+            clfi_fail(CLF_IO, "sending to a process: it no longer reads");
             return CLFI_MESSAGE_FAILED;
         } else if (errno != EINTR) {
-            clfi_fail(CLF_IO, "send to a device's process: %s", strerror(errno));
+            clfi_fail(CLF_IO, "sending to a process: send: %s", strerror(errno));
             return CLFI_MESSAGE_FAILED;
         }
     }

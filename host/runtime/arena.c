@@ -115,7 +115,7 @@ clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region 
     clf_arena *arena = context->arena;
     size_t size;
     if (!clfi_round_up(size_bytes ? size_bytes : 1, REGION_ALIGNMENT, &size))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "temporary memory of %zu bytes", size_bytes);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "temporary memory of %zu bytes: not enough memory", size_bytes);
     if (arena->top.taken == 0 && arena->count > 1 && arena->most <= context->device.caps.max_allocation_bytes)
         merge(context);
     for (size_t block = arena->top.block; block < arena->count; block++) {

@@ -108,17 +108,24 @@ clf_status clfi_compiler_pool_start(clf_compiler_pool *pool, size_t at)
     return is_taken ? CLF_OK : clfi_compiler_start(pool->path, &pool->list[at]);
 }
 
-static double seconds_of(const char *text)
+static clf_status read_seconds(const char *text, double *out)
 {
     char *end;
-    const double seconds = text ? strtod(text, &end) : 0;
-    return text && end != text && !*end && seconds > 0 ? fmin(seconds, MOST_SECONDS) : DEFAULT_SECONDS;
+    *out = DEFAULT_SECONDS;
+    if (!text || !text[0])
+        return CLF_OK;
+    *out = fmin(strtod(text, &end), MOST_SECONDS);
+    if (*end || !(*out > 0))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_COMPILE_SECONDS: expected more than 0 seconds, found \"%s\"", text);
+    return CLF_OK;
 }
 
 clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_compiler_pool **out)
 {
     char *found;
+    double limit;
     *out = NULL;
+    CLF_TRY(read_seconds(seconds, &limit));
     CLF_TRY(compiler_path(path, &found));
     if (!found)
         return CLF_OK;
@@ -128,7 +135,7 @@ clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_
         return st;
     }
     (*out)->path = found;
-    (*out)->seconds = seconds_of(seconds);
+    (*out)->seconds = limit;
     return CLF_OK;
 }
 

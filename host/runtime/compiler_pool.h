@@ -16,7 +16,8 @@ typedef struct clf_compiler_pool {
     clf_compiler list[CLFI_COMPILERS_MOST];
 } clf_compiler_pool;
 
-/* path: $CLF_COMPILER; seconds: $CLF_COMPILE_SECONDS; NULL if not set. *out NULL: clformer-compile was not found. OUT_OF_MEMORY. */
+/* path: $CLF_COMPILER; seconds: $CLF_COMPILE_SECONDS; NULL if not set. *out NULL: clformer-compile was not found.
+ * INVALID_ARGUMENT: `seconds` is not a time. OUT_OF_MEMORY. */
 clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_compiler_pool **out);
 void clfi_compiler_pool_destroy(clf_compiler_pool *pool); /* NULL is a no-op */
 

@@ -22,19 +22,22 @@
 #include "runtime/shared.h"
 #include "runtime/slot.h"
 
-static void set_log(clf_context *context, const clf_context_params *params)
+static clf_status set_log(clf_context *context, const clf_context_params *params)
 {
     static const char *const names[] = {"error", "info", "debug"};
     const char *wanted = getenv("CLF_LOG");
     context->log = params->log;
     context->log_user = params->log_user;
     context->log_level = CLF_LOG_DEBUG; /* a callback sees everything and chooses itself */
-    for (size_t i = 0; !params->log && wanted && i < COUNT(names); i++) {
+    if (params->log || !wanted || !wanted[0])
+        return CLF_OK;
+    for (size_t i = 0; i < COUNT(names); i++)
         if (strcmp(wanted, names[i]) == 0) {
             context->log_level = (clf_log_level)i;
             context->logs_to_stderr = true;
+            return CLF_OK;
         }
-    }
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_LOG: expected error, info or debug, found \"%s\"", wanted);
 }
 
 /* The parameter, else the environment variable, else NULL. */
@@ -172,7 +175,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     context->precision = params->precision;
     context->recovers = params->recovers != 0;
     context->is_background = params->background > 0 || (params->background == 0 && clfi_background_is_set());
-    set_log(context, params);
+    CLF_TRY(set_log(context, params));
     CLF_TRY(clfi_budget_set(context, params->launch_ms));
     CLF_TRY(set_matrix_unit(context));
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));

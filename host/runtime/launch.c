@@ -160,7 +160,7 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
         return CLF_OK;
     }
     if (launch->argument != kernel->argument_count)
-        CLF_FAIL(CLF_INTERNAL, "kernel %s takes %u arguments, %u were set", kernel->name, kernel->argument_count, launch->argument);
+        CLF_FAIL(CLF_INTERNAL, "kernel %s: expected %u arguments, found %u", kernel->name, kernel->argument_count, launch->argument);
     for (cl_uint i = 0; i < dimensions; i++) {
         if (groups[i] == 0)
             return CLF_OK;

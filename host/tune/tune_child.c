@@ -35,7 +35,7 @@ static clf_status ask(json_t *request, const clfi_patience *patience, json_t **o
 {
     clfi_child worker = CLFI_CHILD_INIT;
     if (!request)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "request to a candidate's process: not enough memory");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "request to the process of the device: not enough memory");
     const clf_status st = clfi_child_fork(serve_one, NULL, &worker);
     if (st != CLF_OK) {
         json_decref(request);
@@ -54,7 +54,7 @@ static clf_status read_device(const json_t *reply, clfi_tune_device *device)
     char *copy;
     if (json_unpack((json_t *)reply, "{s:s, s:s, s:s, s:I}", "name", &name, "platform", &platform, "driver", &driver, "compute_units",
                     &units) != 0)
-        CLF_FAIL(CLF_INTERNAL, "a device's process described no device");
+        CLF_FAIL(CLF_INTERNAL, "the answer of the process that describes the device lacks its name, platform, driver or compute units");
     device->info.compute_units = (uint32_t)units;
     device->is_cpu = json_is_true(json_object_get(reply, "is_cpu"));
     for (size_t e = 0; e < json_array_size(tiles) && e < COUNT(device->standard); e++)
@@ -107,7 +107,7 @@ static clf_status read_timings(const json_t *reply, size_t count, clfi_tune_timi
 {
     const json_t *list = json_object_get(reply, "timings");
     if (json_array_size(list) != count)
-        CLF_FAIL(CLF_INTERNAL, "a candidate's process answered with %zu of %zu timings", json_array_size(list), count);
+        CLF_FAIL(CLF_INTERNAL, "the process that measures a candidate: expected %zu timings, found %zu", count, json_array_size(list));
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_array_get(list, i);
         const char *engine = json_string_value(json_object_get(one, "engine"));

@@ -343,7 +343,7 @@ for arguments, status, text in (
     (["--seconds", "-1"], 2, "--seconds"),
     (["--seconds", "nan"], 2, "--seconds"),
     (["--rounds", "-3"], 2, "--rounds"),
-    (["--rounds", "0"], 2, "--rounds: expected a whole number from 1"),
+    (["--rounds", "0"], 2, "--rounds: expected a whole number of at least 1"),
     (["--seconds", "0"], 2, "--seconds"),
     (["--filter", "no such workload", "--quick"], 2, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),

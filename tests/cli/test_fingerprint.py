@@ -80,7 +80,7 @@ with tempfile.TemporaryDirectory() as work:
     expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2,
            "are the same file: expected two files")
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
-           "--max-tokens: expected a whole number from 1")
+           "--max-tokens: expected a whole number of at least 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
     expect("no query and no corpus", run("search", model, "--corpus", os.path.join(work, "nowhere.txt"), "-f", os.devnull), 1,
            "nowhere.txt: No such file")

@@ -182,7 +182,7 @@ def check_offsets():
             fail(f"--causal-offset {far}: {done.stderr} or other numbers than at {near}")
     for number in ("1e39", "-1e39"):
         done = run("softmax", "x.npy", "--scale", number)
-        if done.returncode != 2 or not done.stderr.startswith("E_OPTION: --scale: expected a number that float32 holds"):
+        if done.returncode != 2 or not done.stderr.startswith("E_OPTION: --scale: expected a number from -3.4e38 to 3.4e38"):
             fail(f"--scale beyond float32: status {done.returncode}: {done.stderr}")
 
 

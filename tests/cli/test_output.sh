@@ -215,6 +215,11 @@ near 'option "-z" is unknown' embed -z m a
 near 'option "--stats" takes no value' embed --stats=1 m a
 near 'option "--file" needs a value' embed m --file
 near 'is ambiguous' embed --no m a
+near '--file: expected one file, found "a" and "b"' tokenize m --file a --file b
+near '--file: expected the name of a file to read, found ""' tokenize m --file ''
+near 'embed: argument 1: expected the name of a file or folder, found ""' embed '' a
+near 'unknown command "xyzzy"' --help xyzzy
+near '--version: expected no further argument, found "embed"' --version embed
 # A file without a text is told, once and by its name; faults of lines by file, line and column, each once.
 printf '' >"$work/empty"
 for command in tokenize embed classify similarity; do

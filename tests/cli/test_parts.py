@@ -61,7 +61,7 @@ def check_changes(command):
 
     for name, do in (("cut", lambda _: os.truncate("c.txt", os.path.getsize("c.txt") // 2)), ("longer", append), ("replaced", replace)):
         shutil.copy("lines.txt", "c.txt")
-        expect(f"texts {name} while they are read", while_running(do, *command), 1, "c.txt: was changed while it was read")
+        expect(f"texts {name} while they are read", while_running(do, *command), 1, "c.txt: the file changed while it was being read")
         if os.path.exists("c.npy"):
             fail(f"texts {name} while they are read: an output")
         os.remove("c.npy.part")
@@ -73,7 +73,8 @@ def check_changes(command):
             file.write(content[::-1])
 
     shutil.copy("lines.txt", "c.txt")
-    expect("texts written over while they are read", while_running(overwrite, *command), 1, "c.txt: was changed while it was read")
+    expect("texts written over while they are read", while_running(overwrite, *command), 1,
+           "c.txt: the file changed while it was being read")
     shutil.copy("lines.txt", "c.txt")
     expect("their first state again", run(*command, "--resume", "-o", "c.npy"), 0)
     expect("the same at once", run(*command, "-o", "straight.npy"), 0)

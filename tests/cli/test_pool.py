@@ -245,7 +245,7 @@ with tempfile.TemporaryDirectory() as work:
                                ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
                                ("at the model", 0, ("its process was ended; it is left out",)),
                                ("at the list of devices", 1, (f"listing the devices: not finished within {LOST} s",)),
-                               ("before a large window", 0, ("the process no longer reads; another device takes its texts",))):
+                               ("before a large window", 0, ("it no longer reads; another device takes its texts",))):
         ended = subprocess.CompletedProcess(name, late[name].wait(timeout=300), "", read(f"{name}.err").decode())
         expect(f"a process that hangs {name}", ended, status, *told)
         if status == 0 and name != "before a large window" and read(f"{name}.out").decode() != numbers:

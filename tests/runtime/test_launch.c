@@ -107,7 +107,7 @@ static void test_arguments(void **state)
     clf_context *context = *state;
     const clf_kernel_spec spec = spec_of("number.cl", "number");
     clf_launch launch = clfi_launch(context, &spec);
-    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number takes 6 arguments, 0 were set");
+    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number: expected 6 arguments, found 0");
     launch = begin(context, NULL, 0);
     clfi_arg_int(&launch, 0);
     CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number: argument 6 of 4 bytes: clSetKernelArg: CL_INVALID_ARG_INDEX");
