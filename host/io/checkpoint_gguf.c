@@ -220,10 +220,12 @@ static clf_status copy_scaling(const writer *w)
     const bool is_long = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT) != NULL;
     const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0) ||
                                                            (is_long && is_text(&type, "longrope") && (factor == 0 || factor == 1));
-    if (!is_yarn && magnitude != 1 && !is_long) {
-        full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
+    full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
+    if (magnitude != 1 && w->known && w->known->has_local_base)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected 1, since llama.cpp applies it to layers without the scaling too",
+                 clfi_gguf_path(w->file), key, magnitude);
+    if (!is_yarn && magnitude != 1 && !is_long)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected only with yarn or longrope", clfi_gguf_path(w->file), key, magnitude);
-    }
     if (is_none)
         return CLF_OK;
     json_t *scaling = json_object();

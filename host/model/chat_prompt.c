@@ -166,33 +166,35 @@ static clf_status append_marked(const clf_chat_prompt *p, const char *text, size
     return st;
 }
 
-/* {"role", "content"} */
-static clf_status make_message(const clf_chat_prompt *p, const clf_message *given, json_t **out)
+static clf_status set_text(const clf_chat_prompt *p, json_t *message, const char *key, const char *text, size_t size)
 {
-    const clf_text *content = &given->content;
     clf_str marked = CLF_STR_INIT;
-    json_t *message = NULL;
-    const clf_status st = p->is_marking ? append_marked(p, content->data, content->size, &marked)
-                                        : clfi_str_append(&marked, content->data, content->size);
-    if (st == CLF_OK)
-        message = json_pack("{s:o,s:o}", "role", clfi_json_text(given->role, strlen(given->role)), "content",
-                            clfi_json_text(clfi_str_text(&marked), marked.length));
+    clf_status st = p->is_marking ? append_marked(p, text, size, &marked) : clfi_str_append(&marked, text, size);
+    if (st == CLF_OK && json_object_set_new(message, key, clfi_json_text(clfi_str_text(&marked), marked.length)) != 0)
+        st = out_of_memory();
     clfi_str_free(&marked);
-    CLF_TRY(st);
-    if (!message)
+    return st;
+}
+
+/* {"role", "content"} and the texts of `more` */
+static clf_status set_message(const clf_chat_prompt *p, const clf_message *given, json_t *more, json_t *message)
+{
+    const char *key;
+    json_t *text;
+    if (json_object_set_new(message, "role", clfi_json_text(given->role, strlen(given->role))) != 0)
         return out_of_memory();
-    *out = message;
+    CLF_TRY(set_text(p, message, "content", given->content.data, given->content.size));
+    json_object_foreach(more, key, text) CLF_TRY(set_text(p, message, key, json_string_value(text), json_string_length(text)));
     return CLF_OK;
 }
 
-static clf_status set_messages(clf_chat_prompt *p, const clf_message *messages, size_t count)
+static clf_status set_messages(clf_chat_prompt *p, const clf_message *messages, size_t count, const json_t *more)
 {
-    json_t *list = json_array(), *message = NULL;
+    json_t *list = json_array();
     clf_status st = list && json_object_set_new(p->variables, "messages", list) == 0 ? CLF_OK : out_of_memory();
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
-        st = make_message(p, &messages[i], &message);
-        if (st == CLF_OK && json_array_append_new(list, message) != 0)
-            st = out_of_memory();
+        json_t *message = json_object();
+        st = json_array_append_new(list, message) == 0 ? set_message(p, &messages[i], json_array_get(more, i), message) : out_of_memory();
     }
     return st;
 }
@@ -281,21 +283,21 @@ static clf_status encode_marked(clf_chat_prompt *p)
     return CLF_OK;
 }
 
-static clf_status render(clf_chat_prompt *p, const clf_message *messages, size_t count, bool has_answer)
+static clf_status render(clf_chat_prompt *p, const clf_message *messages, size_t count, const json_t *more, bool has_answer)
 {
     clfi_str_clear(&p->text);
-    CLF_TRY(set_messages(p, messages, count));
+    CLF_TRY(set_messages(p, messages, count, more));
     if (json_object_set_new(p->variables, "add_generation_prompt", json_boolean(has_answer)) != 0)
         return out_of_memory();
     return clfi_template_render(p->form, p->variables, time(NULL), &p->text);
 }
 
-clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages, size_t count, bool keeps_control, const int32_t **out,
-                                 size_t *out_count)
+clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages, size_t count, const json_t *more, bool keeps_control,
+                                 const int32_t **out, size_t *out_count)
 {
     p->count = 0;
     p->is_marking = !keeps_control && p->control_count > 0;
-    CLF_TRY(render(p, messages, count, true));
+    CLF_TRY(render(p, messages, count, more, true));
     CLF_TRY(encode_marked(p));
     *out = p->ids;
     *out_count = p->count;
@@ -309,7 +311,7 @@ static clf_status find_end(clf_chat_prompt *p)
     static const char answer[] = "\xf3\xb0\x80\x80" "answer" "\xf3\xb0\x80\x81";
     static const clf_message talk[] = {{"user", {"question", 8}}, {"assistant", {answer, sizeof answer - 1}}};
     p->end = -1;
-    const clf_status st = render(p, talk, COUNT(talk), false);
+    const clf_status st = render(p, talk, COUNT(talk), NULL, false);
     if (st != CLF_OK)
         return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
     const char *at = memmem(clfi_str_text(&p->text), p->text.length, answer, sizeof answer - 1);

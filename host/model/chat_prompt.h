@@ -7,6 +7,7 @@
 
 #include "clformer/chat.h"
 #include "clformer/tokenizer.h"
+#include "io/json.h"
 
 /* A template with the tokenizer that it goes with, and memory that is used again. */
 typedef struct clf_chat_prompt clf_chat_prompt;
@@ -19,11 +20,12 @@ void clfi_chat_prompt_close(clf_chat_prompt *prompt); /* NULL is a no-op */
 /* The control token that the template writes behind an assistant's message; -1: none. */
 int32_t clfi_chat_prompt_end(const clf_chat_prompt *prompt);
 
-/* The conversation's tokens with the beginning of an answer; *out lives until the next call. keeps_control as in clf_chat_params. The
+/* The conversation's tokens with the beginning of an answer; *out lives until the next call. keeps_control as in clf_chat_params. `more`:
+ * an object for each message, with texts that the template sees in the message beside role and content; NULL: none. The
  * template sees beside the messages what transformers gives it: add_generation_prompt, tools and documents (none), and the tokenizer's
  * special tokens by name. INVALID_ARGUMENT: a control token in a message cannot be written as text. Other statuses: clfi_template_render,
  * clf_tokenizer_encode. */
-clf_status clfi_chat_prompt_make(clf_chat_prompt *prompt, const clf_message *messages, size_t count, bool keeps_control,
+clf_status clfi_chat_prompt_make(clf_chat_prompt *prompt, const clf_message *messages, size_t count, const json_t *more, bool keeps_control,
                                  const int32_t **out, size_t *out_count);
 
 #endif

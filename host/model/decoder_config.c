@@ -26,6 +26,20 @@ static bool is_of_gguf(const json_t *json)
     return json_object_get(json, "rope_interleaved") != NULL;
 }
 
+/* Refuses scalings of rotary positions that transformers reads in another way for this model_type: yarn, which becomes longrope, and
+ * longrope without the key beside rope_parameters, whose default overrides the key in it. */
+static clf_status expect_trained(const json_t *json, int64_t standard, const clf_rotary *rotary)
+{
+    static const char key[] = "original_max_position_embeddings";
+    const json_t *value = json_object_get(json, key);
+    if (rotary->scaling == CLF_ROTARY_YARN)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_type \"yarn\": expected longrope for this model_type", where);
+    if (rotary->divisor_count && !json_is_integer(value) && rotary->trained_positions != standard)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is absent, which means %lld for this model_type: expected %lld", where, key, (long long)standard,
+                 (long long)rotary->trained_positions);
+    return CLF_OK;
+}
+
 static clf_status read_attention(const json_t *json, const clf_decoder_defaults *defaults, clf_attention_shape *shape, int64_t width)
 {
     double fraction;
@@ -48,6 +62,8 @@ static clf_status read_attention(const json_t *json, const clf_decoder_defaults 
         CLF_FAIL(CLF_UNSUPPORTED, "%s: partial_rotary_factor is %g: expected 1, as transformers takes it for this model_type", where,
                  fraction);
     CLF_TRY(clfi_model_config_rotary(json, NULL, "rope_theta", defaults->rope_theta, &shape->rotary));
+    if (defaults->trained_positions && !is_of_gguf(json))
+        CLF_TRY(expect_trained(json, defaults->trained_positions, &shape->rotary));
     shape->rotary.dims = (int64_t)((double)shape->head_size * fraction + 1e-6);
     CLF_TRY(clfi_json_opt_bool(json, where, "rope_interleaved", false, &shape->rotary.is_interleaved));
     return read_divisors(json, &shape->rotary);

@@ -47,6 +47,7 @@ typedef struct clf_decoder_defaults {
     double norm_eps, rope_theta;
     bool is_tied; /* tie_word_embeddings */
     bool turns_parts; /* partial_rotary_factor is followed */
+    int64_t trained_positions; /* of longrope, if config.json does not say them, and yarn is not known; 0: as in other families */
     const char *activation;
     const char *activation_key; /* NULL: hidden_act */
 } clf_decoder_defaults;

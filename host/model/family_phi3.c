@@ -4,7 +4,8 @@
 
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
-    static const clf_decoder_defaults defaults = {.norm_eps = 1e-5, .rope_theta = 10000, .activation = "silu", .turns_parts = true};
+    static const clf_decoder_defaults defaults = {
+        .norm_eps = 1e-5, .rope_theta = 10000, .activation = "silu", .turns_parts = true, .trained_positions = 4096};
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
     return clfi_decoder_read_one_window(json, 0, out);
 }

@@ -119,9 +119,22 @@ clf_status clfi_model_config_one_way(const json_t *config)
     return clfi_model_config_absent(config, (const char *const[]){"is_causal"}, 1);
 }
 
+/* Reads the length that the model was trained for before it was scaled. transformers prefers the key beside rope_parameters. */
+static clf_status read_trained(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
+{
+    static const char key[] = "original_max_position_embeddings";
+    int64_t outer;
+    CLF_TRY(clfi_json_opt_int(config, where, key, 2, CLFI_CONFIG_LARGEST, max_positions, &outer));
+    CLF_TRY(clfi_json_opt_int(json, at, key, 2, CLFI_CONFIG_LARGEST, outer, &out->trained_positions));
+    if (json_object_get(config, key) && out->trained_positions != outer)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld and in %s %lld: expected the same number", where, key, (long long)outer, at,
+                 (long long)out->trained_positions);
+    return CLF_OK;
+}
+
 /* Reads yarn's keys. The magnitude is attention_factor; without the key it follows from the factor, and from mscale and mscale_all_dim
  * where a file has both. */
-static clf_status read_yarn(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
+static clf_status read_yarn(const json_t *json, const char *at, clf_rotary *out)
 {
     double scale, all, standard;
     bool is_truncated;
@@ -133,23 +146,15 @@ static clf_status read_yarn(const json_t *json, const char *at, int64_t max_posi
     CLF_TRY(clfi_json_opt_number(json, at, "mscale_all_dim", 0, 1e6, 0, &all));
     const double growth = 0.1 * log(out->factor);
     standard = scale > 0 && all > 0 ? (growth * scale + 1) / (growth * all + 1) : growth + 1;
-    CLF_TRY(clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude));
-    return clfi_json_opt_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, max_positions, &out->trained_positions);
+    return clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude);
 }
 
 /* Reads longrope's divisors for texts within the trained positions. Longer texts have other divisors, which turn earlier tokens otherwise,
  * so that cached keys would be wrong. */
-static clf_status read_long(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
+static clf_status read_long(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
 {
-    static const char key[] = "original_max_position_embeddings";
     const json_t *list;
     double factor;
-    int64_t outer;
-    CLF_TRY(clfi_json_opt_int(config, where, key, 2, CLFI_CONFIG_LARGEST, max_positions, &outer));
-    CLF_TRY(clfi_json_opt_int(json, at, key, 2, CLFI_CONFIG_LARGEST, outer, &out->trained_positions));
-    if (json_object_get(config, key) && out->trained_positions != outer)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld and in %s %lld: expected the same number", where, key, (long long)outer, at,
-                 (long long)out->trained_positions);
     CLF_TRY(clfi_json_opt_number(json, at, "factor", 1e-3, 1e6, (double)max_positions / (double)out->trained_positions, &factor));
     const double standard = factor > 1 ? sqrt(1 + log(factor) / log((double)out->trained_positions)) : 1;
     CLF_TRY(clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude));
@@ -179,8 +184,10 @@ static clf_status read_scaling(const json_t *json, const char *at, const json_t 
     CLF_TRY(clfi_json_opt_string(json, at, "rope_type", type, &type));
     if (strcmp(type, "default") == 0 || strcmp(type, "dynamic") == 0) /* dynamic differs only in texts longer than the positions */
         return CLF_OK;
-    if (strcmp(type, "longrope") == 0 || strcmp(type, "su") == 0) /* its older name */
-        return read_long(json, at, config, max_positions, out);
+    if (strcmp(type, "longrope") == 0 || strcmp(type, "su") == 0) { /* its older name */
+        CLF_TRY(read_trained(json, at, config, max_positions, out));
+        return read_long(json, at, max_positions, out);
+    }
     if (strcmp(type, "linear") == 0)
         out->scaling = CLF_ROTARY_LINEAR;
     else if (strcmp(type, "llama3") == 0)
@@ -192,14 +199,15 @@ static clf_status read_scaling(const json_t *json, const char *at, const json_t 
     CLF_TRY(clfi_json_get_number(json, at, "factor", 1, 1e6, &out->factor));
     if (out->scaling == CLF_ROTARY_LINEAR)
         return CLF_OK;
+    CLF_TRY(read_trained(json, at, config, max_positions, out));
     if (out->scaling == CLF_ROTARY_YARN)
-        return read_yarn(json, at, max_positions, out);
+        return read_yarn(json, at, out);
     CLF_TRY(clfi_json_get_number(json, at, "low_freq_factor", 1e-6, 1e6, &out->low_frequency_factor));
     CLF_TRY(clfi_json_get_number(json, at, "high_freq_factor", 1e-6, 1e6, &out->high_frequency_factor));
     if (out->high_frequency_factor <= out->low_frequency_factor)
         CLF_FAIL(CLF_FORMAT, "%s: high_freq_factor %g is not above low_freq_factor %g", at, out->high_frequency_factor,
                  out->low_frequency_factor);
-    return clfi_json_get_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &out->trained_positions);
+    return CLF_OK;
 }
 
 clf_status clfi_model_config_rope(const json_t *config, const char *kind, const json_t **out, const char **at)
@@ -213,7 +221,7 @@ clf_status clfi_model_config_rope(const json_t *config, const char *kind, const 
     *at = is_older ? "config.json: rope_scaling" : "config.json: rope_parameters";
     if (parameters && kind && !is_older)
         CLF_TRY(clfi_json_opt_object(parameters, *at, kind, &of_kind));
-    *out = is_older ? scaling : of_kind ? of_kind : parameters;
+    *out = is_older ? scaling : kind ? of_kind : parameters; /* like transformers, which ignores other keys beside kinds of layers */
     return CLF_OK;
 }
 

@@ -124,6 +124,7 @@ typedef struct talk {
     clf_message *messages;
     size_t count;
     clf_str *joined; /* [count]: contents that came in several parts */
+    json_t *more;    /* an object for each message that was read: further texts for the template */
 } talk;
 
 static bool refuse_message(srv_call *call, const char *field, size_t index, const char *what, const json_t *found)
@@ -146,6 +147,33 @@ static bool join_parts(srv_call *call, talk *t, size_t index, const json_t *cont
     return true;
 }
 
+static bool put_text(srv_call *call, json_t *object, const char *key, const json_t *text)
+{
+    return json_object_set_new(object, key, clfi_json_copy(text)) == 0 || srv_refuse_memory(call);
+}
+
+/* Reads a message's reasoning, which clients send by three names. Templates see it as transformers gives it to them: the first name that is
+ * there as "reasoning_content", and as "thinking" where the message has none. */
+static bool read_reasoning(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
+{
+    static const char *const names[] = {"reasoning_content", "thinking", "reasoning"};
+    const json_t *first = NULL;
+    json_t *more = json_object();
+    if (json_array_append_new(t->more, more) != 0)
+        return srv_refuse_memory(call);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const json_t *text = srv_field(message, names[i]);
+        if (text && !json_is_string(text))
+            return refuse_message(call, field, index, "reasoning_content, thinking, reasoning: expected a text", text);
+        first = first ? first : text;
+        if (text && !put_text(call, more, names[i], text))
+            return false;
+    }
+    if (first && !json_object_get(more, "thinking") && !put_text(call, more, "thinking", first))
+        return false;
+    return !first || put_text(call, more, "reasoning_content", first);
+}
+
 static bool read_message(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
 {
     static const char *const roles[][2] = {{"system", "system"}, {"developer", "system"}, {"user", "user"}, {"assistant", "assistant"}};
@@ -162,6 +190,8 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
         if (json_array_size(srv_field(message, unbuilt[i])) + json_object_size(srv_field(message, unbuilt[i])) > 0)
             return refuse_message(call, field, index, "tool_calls, function_call, images: not supported: expected none",
                                   srv_field(message, unbuilt[i]));
+    if (!read_reasoning(call, t, index, message, field))
+        return false;
     if (json_is_array(content) && json_array_size(content) > 0)
         return join_parts(call, t, index, content, field);
     if (!json_is_string(content))
@@ -176,7 +206,7 @@ static bool make_prompt(srv_call *call, const talk *t, const char *field)
     const int32_t *ids;
     size_t count;
     pthread_mutex_lock(&model->chat_lock);
-    const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, false, &ids, &count);
+    const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, t->more, false, &ids, &count);
     const bool ok =
         st == CLF_OK ? set_ids(call, 0, ids, count, field) : srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", field), field);
     call->job->texts.end_of_turn = clfi_chat_prompt_end(model->chat);
@@ -198,11 +228,13 @@ bool srv_texts_add_messages(srv_call *call, const json_t *messages, const char *
         free(t.messages);
         return srv_refuse_memory(call);
     }
+    t.more = json_array();
     for (size_t i = 0; i < t.count && ok; i++)
         ok = read_message(call, &t, i, json_array_get(messages, i), field);
     ok = ok && make_prompt(call, &t, field);
     for (size_t i = 0; i < t.count; i++)
         clfi_str_free(&t.joined[i]);
+    json_decref(t.more);
     free(t.joined);
     free(t.messages);
     return ok;

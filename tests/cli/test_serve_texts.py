@@ -13,7 +13,8 @@ from runs import clformer, data, fail, finish
 from serving import EMBEDDER, RERANKER, WRITER, Server, events
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
-TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}a{% endif %}"
+TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {{ m.reasoning_content }}{{ m.thinking }}" \
+    "{{ m.reasoning }}{% endfor %}{% if add_generation_prompt %}a{% endif %}"
 
 
 def written(prompt, tokens, *arguments):
@@ -89,7 +90,8 @@ def test_refusals(server):
         server.post("/v1/completions", {"prompt": "a", "max_tokens": 1, field: value})
     for messages in ([], None, "a", [{"role": "user"}], [{"role": "king", "content": "a"}], [{"content": "a"}], [5],
                      [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}],
-                     [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}]):
+                     [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}],
+                     [{"role": "assistant", "content": "a", "thinking": True}]):
         server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
     for prompt in (["a", ""], ["a", "a " * 200], [[1], [5000]]):
         answer = server.post("/v1/completions", {"prompt": prompt}, 400)
@@ -113,6 +115,12 @@ def test_chat(server):
     chunks, got = streamed(server, "/v1/chat/completions", body)
     if got != want or chunks[0]["choices"][0]["delta"].get("role") != "assistant" or "usage" in chunks[-1]:
         fail(f"a chat's stream: {chunks}, expected {want!r}")
+    for more, seen in (({"reasoning_content": "e"}, "ee"), ({"thinking": "e"}, "ee"), ({"reasoning": "e"}, "eee"),
+                       ({"thinking": "e", "reasoning_content": None}, "ee"), ({"thinking": "c", "reasoning_content": "e"}, "ec")):
+        answer = server.post("/v1/chat/completions", {**body, "messages": [{"role": "user", "content": "b", **more}]})
+        reasoned = written(f"user b {seen}a", 9, "--no-special-tokens")
+        if answer and answer["choices"][0]["message"]["content"] != reasoned:
+            fail(f"{more}: {answer}, expected {reasoned!r}")
     name, options = "llama", {"num_predict": 9, "temperature": 0}
     talk = messages[:1] + [{"role": "user", "content": "cd"}]
     answer = server.post("/api/chat", {"model": name, "messages": talk, "stream": False, "options": options})

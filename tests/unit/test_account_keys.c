@@ -50,12 +50,13 @@ static const struct {
 /* Keys that are read only beside others. */
 static const struct {
     const char *key, *beside;
-} companions[] = {{"original_max_position_embeddings", "{\"rope_parameters\": {\"type\": \"longrope\", \"short_factor\": [1]}}"},
-                  {"layer_types", "{\"use_sliding_window\": true, \"sliding_window\": 4}"},
-                  {"sliding_window", "{\"use_sliding_window\": true}"},
-                  {"hidden_act", "{\"hidden_activation\": null}"},
-                  {"num_labels", "{\"id2label\": null}"},
-                  {"forced_bos_token_id", "{\"bos_token_id\": 1}"}};
+} companions[] = {
+    {"original_max_position_embeddings", "{\"rope_parameters\": null, \"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1]}}"},
+    {"layer_types", "{\"use_sliding_window\": true, \"sliding_window\": 4}"},
+    {"sliding_window", "{\"use_sliding_window\": true}"},
+    {"hidden_act", "{\"hidden_activation\": null}"},
+    {"num_labels", "{\"id2label\": null}"},
+    {"forced_bos_token_id", "{\"bos_token_id\": 1}"}};
 
 static void update(json_t *json, const char *text)
 {

@@ -124,6 +124,8 @@ MAKE(logit_scale, begin_model(f, "llama", 1); put_float(f, "llama.logit_scale", 
 MAKE(value_size, begin_model(f, "llama", 1); put_uint(f, "llama.attention.value_length", 2))
 MAKE(linear_magnitude, begin_model(f, "llama", 2); put_float(f, "llama.rope.scaling.factor", 2);
      put_float(f, "llama.rope.scaling.attn_factor", 2))
+MAKE(local_magnitude, begin_model(f, "gemma3", 2); put_float(f, "gemma3.rope.scaling.factor", 2);
+     put_float(f, "gemma3.rope.scaling.attn_factor", 2))
 MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 2, 8);
      put(f, 1, 2))
 MAKE(suppressed_text, begin_model(f, "llama", 1); put_string(f, "tokenizer.ggml.suppress_tokens", "7"))
@@ -150,6 +152,7 @@ static void refused_configurations(void **state)
         ROW(logit_scale, CLF_UNSUPPORTED, "llama.logit_scale is 0.25"),
         ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected only with yarn or longrope"),
+        ROW(local_magnitude, CLF_UNSUPPORTED, "gemma3.rope.scaling.attn_factor is 2: expected 1"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected one number, or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
         ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),

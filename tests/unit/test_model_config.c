@@ -99,6 +99,12 @@ static void rotary_forms(void **state)
          "partial_rotary_factor is 0.5"},
         {"generation/gemma3", "{\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", "rope_scaling beside rope_parameters"},
         {"generation/phi3_longrope", "{\"original_max_position_embeddings\":9}", "original_max_position_embeddings is 9 and"},
+        {"generation/llama", "{\"model_type\":\"phi3\",\"rope_parameters\":{\"rope_type\":\"longrope\",\"short_factor\":[1,1]}}",
+         "original_max_position_embeddings is absent, which means 4096"},
+        {"generation/phi3", "{\"rope_parameters\":{\"rope_type\":\"yarn\",\"factor\":2,\"short_factor\":[1,1]}}",
+         "rope_type \"yarn\": expected longrope"},
+        {"generation/llama_yarn", "{\"original_max_position_embeddings\":9}", "original_max_position_embeddings is 9 and"},
+        {"generation/llama_llama3", "{\"original_max_position_embeddings\":9}", "original_max_position_embeddings is 9 and"},
     };
     clf_network_config config;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -109,6 +115,8 @@ static void rotary_forms(void **state)
     for (size_t i = 0; i < COUNT(refused); i++)
         CHECK_FAILS(read(refused[i].model, refused[i].change, &config), CLF_UNSUPPORTED, refused[i].message);
     CHECK_OK(read("generation/phi3_partial", "{}", &config));
+    CHECK_OK(read("generation/gemma3", "{\"rope_parameters\":{\"rope_theta\":500,\"rope_type\":\"linear\",\"factor\":4}}", &config));
+    assert_true(config.decoder.attention.rotary.base == 1e6 && config.decoder.attention.rotary.scaling == CLF_ROTARY_PLAIN);
 }
 
 /* A key's other name has the key's value, or the file says two networks. */
