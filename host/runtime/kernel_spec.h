@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel to build: its file, its name and its macros. */
+/* Describes a kernel to build, for launchers and the program cache: its file, its name and its macros. */
 #ifndef CLFI_RUNTIME_KERNEL_SPEC_H
 #define CLFI_RUNTIME_KERNEL_SPEC_H
 
@@ -13,14 +13,14 @@ enum { CLFI_SPEC_BYTES = 640 };
 
 /* A kernel to build. Each launcher gives its macros in a fixed order, so the text of the options is the kernel's key. */
 typedef struct clf_kernel_spec {
-    const struct clf_program_parts *parts; /* of runtime/program_build.h, if the program is linked from several files; else NULL */
-    const clf_kernel_set *own;             /* the set that is searched before the library's; NULL: none */
+    const struct clf_program_parts *parts; /* runtime/program_build.h: the parts of a program linked from several files; else NULL */
+    const clf_kernel_set *own;             /* kernel files that are searched before the library's; NULL: none */
     const char *file;                      /* "softmax_group.cl" */
     const char *kernel;                    /* "softmax_rows" */
     char options[CLFI_SPEC_BYTES];
     size_t length;
     bool overflow;
-    size_t local[3]; /* size of the work-groups of its launches; 0: not known yet. Not part of the key */
+    size_t local[3]; /* work-group size of its launches; 0: not known yet. Not part of the key */
 } clf_kernel_spec;
 
 /* Makes a specification without macros. file and kernel are literals; they are not copied. */
@@ -35,7 +35,8 @@ void clfi_spec_unoptimised(clf_kernel_spec *spec);
 /* Hash of the options. */
 uint64_t clfi_spec_hash(const clf_kernel_spec *spec);
 
-/* Whether a kernel of this name, options and clfi_spec_hash is the one that `spec` describes; spec_hash is the hash of `spec`. */
+/* Whether `spec`, whose clfi_spec_hash is spec_hash, describes the kernel with this name and these options; hash: clfi_spec_hash of these
+ * options. */
 bool clfi_spec_is(const clf_kernel_spec *spec, uint64_t spec_hash, const char *kernel, const char *options, uint64_t hash);
 
 #endif

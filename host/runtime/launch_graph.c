@@ -14,7 +14,7 @@
 #include "runtime/slot.h"
 
 enum {
-    ARRIVED_WORD = 0, /* words of a meeting, as in cl/shared/graph_record.cl */
+    ARRIVED_WORD = 0, /* word offsets in a meeting, explained in cl/shared/graph_record.cl */
     LATE_WORD = 32,
     LOST_WORD = 64,
     BEGUN_WORD = 96,
@@ -22,17 +22,17 @@ enum {
     MEETING_WORDS = 160,
     IS_COMPLETE = 1,
     PAGE = 4096,
-    FEW_LAUNCHES = 64, /* fewer launches gain less time than the graph's program takes to compile */
-    FEW_ON_GPUS = 32,  /* each launch gains more there */
-    MOST_PROGRAMS = 2  /* programs of a graph whose kernels change: each takes seconds to compile */
+    FEW_LAUNCHES = 64, /* with fewer launches a graph saves less time than its program takes to compile */
+    FEW_ON_GPUS = 32,  /* the same for GPUs, where each launch saves more */
+    MOST_PROGRAMS = 2  /* programs that a graph may build when its kernels change: each takes seconds */
 };
 
-/* Graphs are given up if other programs take too much of the device: a unit's average wait exceeds FREE_NS plus a LATE_PART-th of the
- * launches' time. */
-enum { LATE_NS = 1000000 /* one count of the late word */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
+/* Graphs are switched off if other programs use too much of the device: if a compute unit waits longer than FREE_NS plus 1/LATE_PART of
+ * the graphs' total launch time. */
+enum { LATE_NS = 1000000 /* time that 1 in LATE_WORD stands for */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
-/* Memory that host and device share: host memory if the device uses it in place, else a copy on the device. The host writes it while the
- * queue is idle. */
+/* Memory that host and device share: host memory that the device uses in place, or a copy on the device (send_memory, receive_memory).
+ * The host writes it only while the queue is idle. */
 typedef struct shared_memory {
     void *data;
     size_t size;
@@ -92,12 +92,12 @@ static clf_status receive_memory(clf_context *context, const shared_memory *m, s
 /* Barrier of the work-groups of a context's graphs. */
 typedef struct meeting {
     shared_memory words;
-    uint64_t busy_ns; /* time of all launches */
+    uint64_t busy_ns; /* duration of all graph launches so far */
     clf_context *context;
 } meeting;
 
-/* A launch finds its buffers by address, so the driver does not know which ones it uses. If the queue does not finish, all of them stay: a
- * leak is better than a kernel that writes to freed memory. */
+/* A graph's kernel reads buffers by address, so the driver does not know which ones it uses. If the queue does not finish, none may be
+ * freed: a leak is better than a kernel that writes to freed memory. */
 static bool is_queue_idle(const clf_context *context)
 {
     return clfi_context_finish_queue(context) == CL_SUCCESS;
@@ -116,19 +116,19 @@ static void clear_meeting(void *content)
 static const clf_slot_type meeting_slot = {"launch graphs", sizeof(meeting), clear_meeting};
 
 struct clf_launch_graph {
-    clf_recording recording; /* first: an interruption finds the graph by it */
+    clf_recording recording; /* must be first: interrupt() casts a recording to its graph */
     clf_context *context;
-    uint32_t opening; /* context->openings when it was made */
+    uint32_t opening; /* context->openings when the graph was created: its memory is valid only for this one */
     meeting *meeting;
     clf_kernel_spec spec;
-    size_t spec_parts; /* number of parts that `spec` was made for */
-    size_t programs;   /* number of programs made so far */
+    size_t spec_parts; /* number of recording.parts in `spec` */
+    size_t programs;   /* number of programs that the graph has needed so far */
     size_t groups;     /* work-groups of the launch */
     shared_memory records;
     unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* key of the recording */
     size_t key_size;
-    bool is_kept;   /* the recording has been launched as a graph */
-    bool is_repeat; /* between begin and end: the recording is to be launched again */
+    bool is_kept;   /* the recording ran as a graph, so it can be launched again */
+    bool is_repeat; /* between begin and end: end launches the same recording again */
     bool is_off;
 };
 
@@ -203,7 +203,7 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     return CLF_OK;
 }
 
-/* Releases its buffers, except those that a queue which does not finish may still use. */
+/* Releases the recording's buffers. Buffers that a stuck queue may still use are leaked. */
 static void forget_recording(clf_launch_graph *graph)
 {
     if (atomic_load(graph->context->is_stuck))
@@ -222,7 +222,7 @@ void clfi_graph_destroy(clf_launch_graph *graph)
     free(graph);
 }
 
-/* Whether other programs kept the device's units too long while groups waited for each other. */
+/* Whether groups waited too long for each other, because other programs kept compute units busy. */
 static bool waited_long(const meeting *m)
 {
     const size_t units = m->context->device.caps.compute_units;
@@ -230,8 +230,7 @@ static bool waited_long(const meeting *m)
     return units > 1 && late * LATE_NS / (units - 1) > FREE_NS + m->busy_ns / LATE_PART;
 }
 
-/* Whether the last launched recording has this key, so that it can be launched again. In a rehearsal the answer is no, because the
- * rehearsal must see the kernels. */
+/* Whether the last recording has this key and can be launched again. Always false in a rehearsal, which must see the kernels. */
 static bool is_known(const clf_launch_graph *graph, const void *key, size_t size)
 {
     return graph->is_kept && !graph->context->rehearsal && size > 0 && size == graph->key_size && memcmp(graph->key, key, size) == 0;
@@ -274,7 +273,7 @@ static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_
     return st;
 }
 
-/* Forgets the kernels that the graph's program does not have. */
+/* Removes the parts that were recorded after the graph's program was made. */
 static void forget_new_parts(clf_launch_graph *graph)
 {
     clf_program_parts *parts = &graph->recording.parts;
@@ -340,7 +339,7 @@ static clf_status find_addresses(clf_launch_graph *graph)
     clf_status st;
     while (count < recording->held_count && recording->held[count]->address)
         count++;
-    if (count == recording->held_count) /* the usual case: only the first few recordings meet new buffers */
+    if (count == recording->held_count) /* usual: only the first few recordings use new buffers */
         return CLF_OK;
     CLF_TRY(clfi_alloc(recording->held_count, sizeof *unknown, "launch graph", &unknown));
     count = 0;
@@ -360,7 +359,7 @@ done:
 static clf_status send_records(clf_launch_graph *graph)
 {
     const clf_str *records = &graph->recording.records;
-    CLF_TRY(clfi_context_wait(graph->context)); /* an earlier graph may still read them, if waiting for it failed */
+    CLF_TRY(clfi_context_wait(graph->context)); /* an earlier graph may still read the records if waiting for it failed */
     if (graph->records.size < records->length) {
         free_memory(&graph->records);
         CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
@@ -369,7 +368,7 @@ static clf_status send_records(clf_launch_graph *graph)
     return send_memory(graph->context, &graph->records, records->length);
 }
 
-/* *out_is_complete false: the groups did not run at once, and nothing was done. */
+/* *out_is_complete false: not all groups ran at the same time, and none did any work. */
 static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
 {
     const size_t launches = graph->recording.launch_count;
@@ -389,8 +388,9 @@ static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
     return CLF_OK;
 }
 
-/* Runs the graph. A GPU without room for so many groups gets one group for each unit. If these do not run at the same time either, the
- * launches run one by one. On CPUs, the groups count taken items in the records, so the records are sent each time. */
+/* Runs the graph. If a GPU cannot run all groups at the same time, the graph is tried again with one group per compute unit. If that
+ * fails too, the launches run one by one. On CPUs the groups count the items that they have taken in the records, so the host sends fresh
+ * records each time. */
 static clf_status run_records(clf_launch_graph *graph)
 {
     const clf_device_caps *caps = &graph->context->device.caps;
@@ -410,7 +410,8 @@ static clf_status run_records(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
-/* Notes a kernel that the graph needs. BUILD: the kernel is unusable, and the kernels of the single launches will be needed instead. */
+/* In a rehearsal: notes a kernel that the graph needs. BUILD: the kernel is unusable, so the kernels of the single launches will be
+ * needed instead. */
 static clf_status rehearse_kernel(clf_context *context, const clf_kernel_spec *spec, size_t group)
 {
     size_t at;
@@ -431,8 +432,8 @@ static clf_status rehearse_program(clf_launch_graph *graph)
     return rehearse_kernel(graph->context, &graph->spec, (size_t)graph->recording.group);
 }
 
-/* Gets the graph's program, which is built if necessary. In a rehearsal it is only noted: one program, with the kernels of all recordings
- * of the rehearsal. BUILD: it cannot be built. */
+/* Gets the graph's program, and builds it if necessary. In a rehearsal only notes it, as one program with the kernels of all recordings
+ * so far. BUILD: it cannot be built. */
 static clf_status find_program(clf_launch_graph *graph)
 {
     const bool is_new = graph->spec_parts != graph->recording.parts.count;

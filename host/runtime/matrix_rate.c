@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the peak rate of a matrix unit. */
+/* Measures the peak rate of a device's matrix unit, which the choice of engines uses. */
 #include "runtime/matrix_rate.h"
 
 #include <stdio.h>
@@ -34,13 +34,13 @@ clf_kernel_spec clfi_matrix_rate_spec(const clf_context *context, int m, int n)
     return spec;
 }
 
-/* Chooses the blocks of results that a wave keeps. With few lanes, each lane needs many registers for a block. An emulated unit takes long
- * to compile. Both get fewer blocks. */
+/* Chooses how many blocks of results (m x n) a wave keeps in registers. With few lanes, a block takes many registers of each lane. An
+ * emulated unit takes long to compile. Both get fewer blocks. */
 static unit_loop loop_on(const clf_context *context)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int lanes = clfi_matrix_unit_info(caps->matrix_unit)->lanes, many = caps->emulates_matrix_unit ? 1 : 2;
-    return (unit_loop){.context = (clf_context *)context, /* see clfi_slot_get */
+    return (unit_loop){.context = (clf_context *)context, /* clfi_slot_get says why this cast is safe */
                          .m = lanes < 32 || many == 1 ? many : 4,
                          .n = lanes < 32 ? 1 : many,
                          .lanes = lanes,
@@ -62,7 +62,8 @@ static clf_status launch_once(const unit_loop *m, double *out_ns)
     return CLF_OK;
 }
 
-/* Doubles the rounds until a launch takes long compared with its start, then takes the shortest of some launches. */
+/* Doubles the rounds until a launch takes WANTED_NS, so that its start-up time hardly counts. Then the shortest of several launches is
+ * the result. */
 static clf_status run(unit_loop *m, double *out_gflops)
 {
     float values[MOST_LINES * SIDE];
@@ -71,7 +72,7 @@ static clf_status run(unit_loop *m, double *out_gflops)
         values[i] = (float)(i * 37 % 15 - 7);
     CLF_TRY(clfi_buffer_write(m->x, 0, values, sizeof values));
     m->rounds = FIRST_ROUNDS;
-    CLF_TRY(launch_once(m, &ns)); /* builds the kernel */
+    CLF_TRY(launch_once(m, &ns)); /* not counted: builds the kernel */
     for (;; m->rounds *= 2) {
         CLF_TRY(launch_once(m, &least));
         if (least >= WANTED_NS || m->rounds >= MOST_ROUNDS)
