@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions in place: pair i of a row at position p turns by the angle p w_i. Two short tables hold the cosine and sine of the
- * angles of b and of FINE a, where p = FINE a + b. They are joined by cos(x + y) = cos x cos y - sin x sin y, so that no angle is
- * rounded. */
+/* Rotary position embedding in place, for queries and keys of attention. Pair i of a row at position p is rotated by p w_i. A position is
+ * split into p = FINE a + b. The host computes the cosines and sines of FINE a w_i and of b w_i in double. The kernel joins them by cos(x
+ * + y) = cos x cos y - sin x sin y, so a large angle is never rounded to float. */
 #if !defined PAIRS || !defined ITEM_PAIRS
 #error "PAIRS: turned pairs of a head; ITEM_PAIRS: those of one work-item"
 #endif
@@ -14,13 +14,13 @@
 
 #include "item.cl"
 
-/* Global size: (parts of a head, rows, heads). turns[row][pair]: cosine and sine. */
+/* Global size: (groups of ITEM_PAIRS pairs, rows, heads). turns [FINE + coarse_rows, PAIRS]: cosine and sine. */
 __kernel void rotary(ITEM_PARAMETERS __global float *x, long x_offset, long head_stride, long row_stride, __global const int *positions,
                      long positions_offset, int positions_stride, __global const float2 *turns, long turns_offset, int coarse_rows)
 {
     const int first = (int)get_global_id(0) * ITEM_PAIRS, row = (int)get_global_id(1), head = (int)get_global_id(2);
     const uint position = (uint)clamp(positions[positions_offset + (long)row * positions_stride], 0,
-                                      FINE * coarse_rows - 1); /* unsigned: quotient and rest are a shift and a mask */
+                                      FINE * coarse_rows - 1); /* unsigned: / and % FINE become a shift and a mask */
     __global const float2 *fine = turns + turns_offset / 2 + (long)(position % FINE) * PAIRS;
     __global const float2 *coarse = turns + turns_offset / 2 + (long)(FINE + position / FINE) * PAIRS;
     x += x_offset + head * head_stride + row * row_stride;

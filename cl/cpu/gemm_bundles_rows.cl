@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of many rows with quantised weights in bundles, as they are stored. Each weight becomes a float, d q + m, once for the ROWS rows
- * of a tile, whose sums are all in registers. a holds rows in panels, [panel][k][ROWS], with zeros after the last row
- * (gemm_pack_lines.cl). */
+/* Multiplies many rows of `a` with quantised weights on CPUs. The weights are stored in bundles of 16 interleaved rows
+ * (weight_bundles.cl). Each weight is converted to float (d q + m) once for the ROWS rows of a tile, whose sums all stay in registers.
+ * `a` is in panels, [panel][k][ROWS], with zeros after the last row (gemm_pack_lines.cl). */
 #include "bundle_tile.cl"
 #include "group_weights.cl"
 #include "item.cl"
 
-/* LINES lines are unrolled together; unrolling more of them makes PoCL's compiler spill registers. With IS_IN_PLACE these are the four
- * lines of a quad, and a group's factors are multiplied by LOW_PLACES and HIGH_PLACES. */
+/* Number of lines that are unrolled together. More of them would make PoCL's compiler spill registers. With IS_IN_PLACE they are the four
+ * lines of a quad. Their nibbles are not shifted down, so a group's factors are multiplied by LOW_PLACES and HIGH_PLACES instead
+ * (bundle_lines.cl). */
 #if IS_IN_PLACE
 #define LINES 4
 #define EACH_LINE(F) F(0) F(1) F(2) F(3)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowers einsum steps. A pair is a matrix product of its operands in place if the summed labels fuse into one k. The kept labels that only
- * one factor has form m and n, and the rest are batches. A dense copy of a term can help if k does not fuse, or if what is left for m and n
- * is too thin. The candidates are compared by a coarse model of a device's time. */
+/* Lowers einsum steps to loops or matrix products, for the planner and the engines. A pair of factors is a matrix product without copies
+ * if its summed labels fuse into one k. The largest kept label that only the left (right) factor has becomes m (n). All other kept labels
+ * become batch dimensions. A dense copy of a term can help if k does not fuse, or if m or n would be small. The candidates are compared
+ * by a coarse model of a device's time. */
 #include "op/einsum_lower.h"
 
 #include <math.h>
@@ -36,8 +37,8 @@ static void swap_factors(clf_einsum_dim *dim)
     dim->stride[1] = a;
 }
 
-/* Turns the loops of a pair into a matrix product. False: k is not one loop, or there are too many batches. *thin: free labels became
- * batches. */
+/* Turns the loops of a pair into a matrix product. False: k is not one loop, or there are too many batches. *thin: only one free label
+ * per factor fits into m or n, and others became batches, so m or n may be small. */
 static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool *thin)
 {
     const clf_einsum_dim one = {.size = 1};
@@ -68,7 +69,8 @@ static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool
         else
             out->batch[out->batch_rank++] = *dim;
     }
-    /* Columns are what engines write contiguously. A vector is a row: the other factor streams as columns. */
+    /* Engines write columns (n) contiguously, so the free label with the smaller stride in the result becomes n. A lone free label becomes
+     * n too: the vector is then the only row. */
     if ((m >= 0 && n >= 0 && out->m.stride[2] < out->n.stride[2]) || (m >= 0 && n < 0)) {
         const clf_einsum_dim rows_of_b = out->n;
         out->n = out->m;
@@ -99,7 +101,7 @@ static double loops_time(const clf_einsum_access *access, const int64_t *size)
     return labels_size(access->labels, size) * access->inputs / loop_flop_per_ns;
 }
 
-/* Labels of `set` by falling stride of term t, appended to order[count..]; returns the new count. */
+/* Appends the labels of `set` to order[count..], by falling stride of term t; returns the new count. */
 static int by_stride(const clf_einsum_access *access, clf_label_set set, int t, uint8_t *order, int count)
 {
     const int first = count;
@@ -122,8 +124,9 @@ static clf_label_set labels_of(const clf_einsum_access *access, int t)
     return set;
 }
 
-/* Gives term t (0, 1 inputs, 2 result) a dense layout that suits the product. That is [batch][free][k] on the left, [batch][k][free] on the
- * right, and [batch][m][n] for the result. Each group is ordered as the terms that stay have it. Returns the elements. */
+/* Gives term t (0, 1 inputs, 2 result) a dense layout that suits the product: [batch][free][k] for the left input, [batch][k][free] for
+ * the right one, and [batch][m][n] for the result. Labels in a group are ordered by their strides in another term that has them, so that
+ * they fuse in both. Returns the number of elements. */
 static double relay(clf_einsum_access *access, const int64_t *size, int t)
 {
     const clf_label_set mine = labels_of(access, t);
@@ -154,7 +157,8 @@ static double relay(clf_einsum_access *access, const int64_t *size, int t)
     return (double)stride;
 }
 
-/* The matrix product with the terms of `mask` copied; time INFINITY when it does not exist or breaks the limit. */
+/* Makes the matrix product after the terms in `mask` (bit t: term t) are copied, and returns its modelled time. INFINITY: there is none,
+ * or a copy exceeds copy_limit. */
 static double candidate(const clf_einsum_access *access, const int64_t *size, double copy_limit, int mask, clf_einsum_lowering *out,
                         bool *thin)
 {
@@ -165,7 +169,7 @@ static double candidate(const clf_einsum_access *access, const int64_t *size, do
     for (int t = 0; t < 3; t++)
         out->copied[t] = mask >> t & 1;
     for (int i = 0; i < 3; i++) {
-        const int t = (i + 2) % 3; /* the result first: the inputs follow its order */
+        const int t = (i + 2) % 3; /* the result first: the inputs use the order of its labels */
         if (!out->copied[t])
             continue;
         const double elements = relay(&relaid, size, t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layers inside the library: weights are packed once, several may be concatenated, and results may be in column blocks. */
+/* Linear layers for the library's models. Weights are packed once, several may be concatenated, and results may be in column blocks. */
 #ifndef CLFI_OP_LINEAR_H
 #define CLFI_OP_LINEAR_H
 
@@ -25,8 +25,8 @@ clf_status clfi_linear_check_tensors(const clf_context *context, const char *op,
                                      const clf_tensor *bias);
 
 /* y = f(x W^T + b) + residual. x [M,K]; residual NULL or [M,N], not y; y [M,N], or rank 3 [N/c, M, c]: column blocks of c, for example
- * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: the pieces of a weight
- * larger than one allocation do not end where column blocks do. */
+ * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: y has column blocks,
+ * and the weight is larger than one allocation and was split inside such a block. */
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
 
@@ -35,7 +35,7 @@ clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const
 clf_status clfi_linear_run_shared(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                                   const clf_view *residual, const clf_view *y, clf_gemm_input *input);
 
-/* Whether an engine multiplies quantised weights [n, k] of that type. If not, they must be converted to floats. */
+/* Whether an engine multiplies quantised weights [n, k] of this type. If not, the caller must convert them to floats. */
 bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k);
 
 /* Whether clfi_linear_run_gated supports the two layers with this number of rows. */
@@ -51,7 +51,7 @@ int64_t clfi_linear_out_features(const clf_linear *linear);
 /* Name of the engine that multiplies `rows` rows with the layer's first piece; "?" if there is none. */
 const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows);
 
-/* True if all pieces were copied into forms that differ from the stored weights, so that those are not referenced. */
+/* Whether the layer holds its own packed copy of every piece, so that the memory of the caller's weights is not used. */
 bool clfi_linear_is_packed(const clf_linear *linear);
 
 #endif
