@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the few forms of YAML in which model cards name languages: a scalar, a list in brackets, a list of lines. */
+/* Reads the languages of a model from the YAML at the top of its README.md: a scalar, a list in brackets, or one "- name" per line. */
 #include "cli/model_card.h"
 
 #include <stdbool.h>
@@ -10,7 +10,8 @@
 
 enum { CARD_BYTES = 4 << 20, MOST_NAME = 24 };
 
-/* Appends the names in text[0..size): "en", "[en, 'de']". Words that are too long or begin with no letter are skipped. false: no memory. */
+/* Appends the names in text[0..size): "en", "[en, 'de']". Skips words that are too long or do not begin with a letter. Returns false if
+ * memory is short. */
 static bool add_names(json_t *names, const char *text, size_t size)
 {
     static const char separators[] = " \t\r[],\"'-";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extensions of Python's json module to RFC 8259, for a parser and a writer that know the RFC alone. */
+/* Converts between the JSON of Python's json module, which has NaN, Infinity and big numbers, and the strict JSON (RFC 8259) that jansson
+ * reads and writes. */
 #ifndef CLFI_IO_JSON_PYTHON_H
 #define CLFI_IO_JSON_PYTHON_H
 
@@ -10,22 +11,22 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* Appends the text with stand-ins, all within strict JSON, for NaN, Infinity and -Infinity, numbers beyond double and integers beyond
- * int64, and with U+FFFD for escapes of lone surrogates. It stops once it has written `most` bytes. *out_read: the bytes of the text that
- * were read. Anything else is copied, mistakes too. keeps_digits: every number becomes a stand-in, from which clfi_json_append_restored
- * writes the same digits, and one that is not finite becomes null. */
+/* Appends the text to *out as strict JSON that jansson reads. NaN, Infinity, -Infinity and numbers beyond double become strings
+ * (stand-ins). Integers of more than 18 characters become real numbers, and escapes of lone surrogates become U+FFFD. Everything else is
+ * copied, syntax errors too. keeps_digits: every finite number becomes a stand-in, from which clfi_json_append_restored writes the same
+ * digits; other numbers become null. Stops once *out has `most` bytes. *out_read: the number of bytes read. */
 clf_status clfi_json_rewrite(const char *text, size_t size, bool keeps_digits, size_t most, clf_str *out, size_t *out_read);
 
-/* Whether the text has an escape of half a surrogate pair, which clfi_json_rewrite replaces. */
+/* Whether the text has an escape of a lone surrogate, which clfi_json_rewrite replaces. */
 bool clfi_json_has_lone_surrogate(const char *text, size_t size);
 
-/* Replaces the stand-ins in the values of a rewritten text by what they stand for. Numbers that are not finite become real numbers of
- * jansson's, which json_real refuses to make. Takes over *root, which is NULL after a failure. UNSUPPORTED: this version of jansson cannot
- * hold them. OUT_OF_MEMORY. */
+/* Replaces the stand-ins in a text that was rewritten without keeps_digits by the values that they stand for. NaN and infinities become
+ * real numbers that json_real would refuse. Consumes *root; it is NULL after a failure. UNSUPPORTED: this version of jansson cannot hold
+ * them. OUT_OF_MEMORY. */
 clf_status clfi_json_restore(json_t **root);
 
-/* For the writer. stand_in: the value with strings in place of what strict JSON cannot hold (a new reference; NULL: not enough memory).
- * append_restored: appends what json_dumps makes of such a value as Python writes it. */
+/* For writing JSON. clfi_json_stand_in: a copy with strings in place of NaN and infinities (a new reference; NULL: not enough memory).
+ * clfi_json_append_restored: appends the output of json_dumps for such a copy, with the stand-ins written as Python writes them. */
 json_t *clfi_json_stand_in(const json_t *value);
 clf_status clfi_json_append_restored(const char *text, clf_str *out);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings scaled by sqrt(C), and with gains stored minus 1. Gemma 2 and 3
- * have norms after each block too; every second layer (2) or sixth (3) has no window. Gemma 2 has soft caps. Gemma 3 has norms of queries
- * and keys, and layers with windows have a rotary base of their own. */
+/* Configurations of Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025). They are Llama with embeddings scaled by sqrt(C), and their
+ * checkpoints store norm gains minus 1. Gemma 2 and 3 also have a norm after each block. Most layers use a sliding window, but every
+ * second one (Gemma 2) or sixth one (Gemma 3) attends to all tokens. Gemma 2 has soft caps. Gemma 3 has norms of queries and keys, and a
+ * rotary base of its own in layers with windows. */
 #include <math.h>
 
 #include "io/json.h"
@@ -13,7 +14,7 @@ static clf_status read_gemma(const json_t *json, double rope_theta, const char *
 {
     const clf_decoder_defaults defaults = {
         .norm_eps = 1e-6, .rope_theta = rope_theta, .is_tied = true, .activation = "gelu_pytorch_tanh", .activation_key = activation_key};
-    bool holds_one; /* GGUF stores 1 + gamma */
+    bool holds_one; /* true for GGUF, which stores 1 + gamma */
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
     CLF_TRY(clfi_json_opt_bool(json, where, "norms_hold_one", false, &holds_one));
     out->decoder.norm = holds_one ? CLF_NORM_RMS : CLF_NORM_RMS_PLUS_ONE;
@@ -21,7 +22,7 @@ static clf_status read_gemma(const json_t *json, double rope_theta, const char *
     return CLF_OK;
 }
 
-/* Flags that the first and the second generation expect. */
+/* Gemma and Gemma 2 with this flag set are refused. */
 static const clf_expected_flag is_one_way[] = {{"use_bidirectional_attention", false}};
 
 static clf_status read_first(const json_t *json, clf_network_config *out)
@@ -32,7 +33,7 @@ static clf_status read_first(const json_t *json, clf_network_config *out)
     return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
 }
 
-/* Reads a soft cap: none where it is null, `standard` where the key is absent. *out: 0 for none. */
+/* Reads a soft cap. *out: 0 (none) if the key is null, `standard` if it is absent. */
 static clf_status read_soft_cap(const json_t *json, const char *key, double standard, float *out)
 {
     double cap;
@@ -41,7 +42,7 @@ static clf_status read_soft_cap(const json_t *json, const char *key, double stan
     return CLF_OK;
 }
 
-/* Reads what the second and the third generation have in common. */
+/* Reads what Gemma 2 and Gemma 3 have in common. period: every period-th layer has no window. */
 static clf_status read_later(const json_t *json, double rope_theta, int64_t period, clf_network_config *out)
 {
     double scalar;
@@ -72,7 +73,7 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
 {
     const json_t *parameters, *local = NULL;
     int64_t period;
-    bool sees_later; /* EmbeddingGemma */
+    bool sees_later; /* tokens also attend to later ones, as in EmbeddingGemma */
     CLF_TRY(clfi_json_opt_int(json, where, "sliding_window_pattern", 1, CLFI_CONFIG_MOST_LAYERS, 6, &period));
     CLF_TRY(read_later(json, 1e6, period, out));
     CLF_TRY(clfi_json_opt_bool(json, where, "use_bidirectional_attention", false, &sees_later));
@@ -91,7 +92,7 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
         else
             CLF_TRY(read_local_base(json, &shapes[i]->rotary));
         shapes[i]->rotary.dims = dims;
-        if (sees_later) { /* sliding_window is the width of both sides together */
+        if (sees_later) { /* sliding_window counts both sides */
             shapes[i]->is_causal = false;
             shapes[i]->window = shapes[i]->window > 0 ? shapes[i]->window / 2 + 1 : 0;
         }

@@ -11,13 +11,13 @@
 #include "io/adapter_directory.h"
 #include "io/json.h"
 
-/* The two files; `generation` is asked first. */
+/* The two files that may hold a key; `generation` (generation_config.json) is read first. */
 typedef struct sources {
     json_t *generation; /* NULL: there is none */
     const json_t *config;
 } sources;
 
-/* The key's value in the first file that has one; NULL: none has. */
+/* The key's value in the first file where it is neither absent nor null; NULL: in none. */
 static const json_t *find(const sources *from, const char *key, const char **where)
 {
     const json_t *value = json_object_get(from->generation, key);
@@ -28,8 +28,8 @@ static const json_t *find(const sources *from, const char *key, const char **whe
     return value && !json_is_null(value) ? value : NULL;
 }
 
-/* The value of a rule. config.json counts only if there is no generation_config.json, because transformers writes default values into
- * config.json. */
+/* The value of a rule, such as "bad_words_ids". config.json counts only if there is no generation_config.json, because transformers
+ * writes default values into config.json. */
 static const json_t *find_rule(const sources *from, const char *key, const char **where)
 {
     const sources alone = {.generation = from->generation, .config = from->generation ? NULL : from->config};
@@ -48,7 +48,7 @@ static clf_status read_id(const json_t *value, const char *where, const char *ke
 static clf_status read_list(const json_t *value, const char *where, const char *key, bool is_nested, int32_t **out, size_t *out_count)
 {
     const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
-    CLF_TRY(clfi_alloc(count, sizeof **out, key, out)); /* released with the rest, whole or not */
+    CLF_TRY(clfi_alloc(count, sizeof **out, key, out)); /* the caller frees it, also after a failure */
     for (size_t i = 0; i < count; i++) {
         const json_t *id = json_is_array(value) ? json_array_get(value, i) : value;
         if (is_nested && json_array_size(id) > 1)
@@ -66,7 +66,7 @@ static clf_status read_rule(const sources *from, const char *key, bool is_nested
     return read_list(value, where, key, is_nested, out, out_count);
 }
 
-/* A number from 0; 0 where there is none. */
+/* Reads a count, which is not negative; 0 if the key is absent. */
 static clf_status read_count(const sources *from, const char *key, size_t *out)
 {
     const char *where;
@@ -105,7 +105,7 @@ static bool is_among(int32_t id, const int32_t *ids, size_t count)
     return false;
 }
 
-/* Removes tokens that end texts; returns how many are left. */
+/* Removes end-of-text tokens from ids, as transformers does for bad words; returns how many ids are left. */
 static size_t drop_ends(const clf_generation_config *config, int32_t *ids, size_t count)
 {
     size_t kept = 0;
@@ -115,7 +115,7 @@ static size_t drop_ends(const clf_generation_config *config, int32_t *ids, size_
     return kept;
 }
 
-/* Reads the tokens that no text has, from both keys that name them. */
+/* Reads the tokens that must never be generated, from the two keys that list them. */
 static clf_status read_banned(const sources *from, clf_generation_config *out)
 {
     int32_t *more = NULL, *all = NULL;
@@ -150,7 +150,7 @@ static clf_status read_start(const sources *from, clf_generation_config *out)
     return value ? read_id(value, where, key, &out->start[out->start_count++]) : CLF_OK;
 }
 
-/* min_new_tokens overrides min_length. A forced first token counts as one of them. */
+/* min_new_tokens overrides min_length. A forced first token (forced_bos_token_id) already counts as a new token. */
 static clf_status read_least(const sources *from, clf_generation_config *out)
 {
     const char *where;
@@ -173,7 +173,7 @@ static clf_status read_repetition(const sources *from, clf_generation_config *ou
     return CLF_OK;
 }
 
-/* Rules that are not supported, and the values with which they change nothing. */
+/* Rules that are not supported. A rule is accepted with its `idle` value, which changes nothing. */
 static const struct {
     const char *key;
     double idle;
@@ -220,7 +220,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
-    CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* transformers takes the file from the model that an adapter names */
+    CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* for an adapter, the base model's file, as in transformers */
     CLF_GOTO(clfi_json_read_in(place, "generation_config.json", NULL, &from.generation));
     ends = find(&from, "eos_token_id", &where);
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
@@ -269,7 +269,7 @@ static void ban(const int32_t *ids, size_t count, float *logits, size_t vocabula
             logits[ids[i]] = CLFI_IMPOSSIBLE;
 }
 
-/* Bans tokens that would complete a run of n tokens which the text already has. */
+/* Bans tokens that would repeat a run of n tokens that is already in the text. */
 static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
 {
     if (n > text->count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps items that wait for their rows, packs them by length into passes and hands the rows to the sink. */
+/* Queues the items of a row packer, packs items of similar length into passes and hands the result rows to the caller's sink. */
 #include "model/row_packer.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
-enum { MOST_TOKENS = 1 << 28 }; /* limit of a pass, because offsets are int32 */
+enum { MOST_TOKENS = 1 << 28 }; /* of a pass, because token offsets are int32 */
 
 typedef struct waiting {
     size_t tag;
@@ -43,7 +43,7 @@ static clf_status make_packer(clf_session *session, const clf_row_packer_params 
     packer->limit = params->batch_tokens ? params->batch_tokens : clfi_batch_tokens(session->context);
     packer->limit = packer->limit < MOST_TOKENS ? packer->limit : MOST_TOKENS;
     packer->has_types = model->network->config.source.types > 1 &&
-                        !model->sentence.config.lacks_types; /* a tokenizer may tell pairs apart where the network cannot */
+                        !model->sentence.config.lacks_types; /* the tokenizer may return types that the network lacks */
     *out = packer;
     return CLF_OK;
 }
@@ -72,7 +72,7 @@ void clfi_row_packer_destroy(clf_row_packer *packer)
 
 /* ---- Adding and dropping items ---- */
 
-/* types NULL: all 0. */
+/* types NULL: all tokens have type 0. */
 static clf_status append(clf_row_packer *packer, size_t tag, const int32_t *ids, const int32_t *types, size_t count)
 {
     waiting item = {.tag = tag, .count = count};
@@ -151,7 +151,7 @@ size_t clfi_row_packer_load(const clf_row_packer *packer)
 
 /* ---- Rounds and passes ---- */
 
-/* A clf_length_of. */
+/* Implements clf_length_of. */
 static size_t length_of(const void *user, size_t item)
 {
     const clf_row_packer *packer = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens encoder-decoders with their vocabularies: the network, and the lists of tokens in config.json. */
+/* Opens an encoder-decoder for pronunciation: its network, and its source and target vocabularies, which are lists in config.json. */
 #include "model/seq2seq.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static clf_status read_tokens(const json_t *json, const char *key, char ***out, 
     if (count < 1 || count > CLFI_CONFIG_LARGEST)
         CLF_FAIL(CLF_FORMAT, "%s: %s: %zu tokens, expected 1 to %d", where, key, count, CLFI_CONFIG_LARGEST);
     CLF_TRY(clfi_alloc(count, sizeof *tokens, key, &tokens));
-    *out = tokens; /* released by close, whole or not */
+    *out = tokens; /* now clfi_seq2seq_close frees it, also after a failure below */
     *out_count = (int32_t)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *token = json_array_get(array, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's kinds of lists. Jinja's filters and Python's methods return tuples, views and generators, which differ from lists in their text,
- * equality and lifetime. All are arrays of jansson here. Every kind but LIST has a mark as its last array element, which only these
- * functions know. */
+/* Kinds of Python lists for chat templates. Jinja's filters and Python's methods return tuples, views and generators, which differ from
+ * lists in their text, equality and lifetime. Here all of them are jansson arrays. An array of another kind than LIST ends with a mark,
+ * an extra last element that only these functions know. */
 #ifndef CLFI_TEMPLATE_LIST_KIND_H
 #define CLFI_TEMPLATE_LIST_KIND_H
 
@@ -31,11 +31,11 @@ typedef enum clf_list_kind {
 clf_list_kind clfi_list_kind_of(const json_t *value);
 const char *clfi_list_kind_name(clf_list_kind kind);
 
-/* The text before and behind the elements; NULL: a list of this kind has no useful text. */
+/* The text before and after the elements; NULL: the text of such a list is not supported. */
 const char *clfi_list_before(clf_list_kind kind);
 const char *clfi_list_behind(clf_list_kind kind);
 
-/* The number of elements, without the mark; 0 for values that are no arrays. */
+/* The number of elements without the mark; 0 for a value that is not an array. */
 size_t clfi_list_count(const json_t *list);
 
 /* Turns a plain list into one of this kind. OUT_OF_MEMORY. */
@@ -44,7 +44,7 @@ clf_status clfi_list_mark(json_t *list, clf_list_kind kind);
 /* Copies the elements to a new plain list; a generator is empty afterwards. OUT_OF_MEMORY. */
 clf_status clfi_list_take(const json_t *list, json_t **out);
 
-/* Removes the first `count` elements of a generator, such as those that `in` has looked at. OUT_OF_MEMORY. */
+/* Removes the first `count` elements of a generator, for example those that the operator `in` has read. OUT_OF_MEMORY. */
 clf_status clfi_list_drop(const json_t *generator, size_t count);
 
 #endif
