@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes embeddings into a NumPy file, with a part file for --resume. */
+/* Writes embeddings into a NumPy file, and each finished window of texts into a part file, which --resume reads. */
 #include "jobs/embed_npy.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 typedef struct npy_output {
     clf_npy_writer *npy;
     cli_job job;
-    bool keeps; /* windows go into a part file as well */
+    bool keeps; /* finished windows also go into the part file */
     char *part_path;
     cli_part *part; /* NULL: not opened yet */
     cli_inputs *inputs;
@@ -116,7 +116,7 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
 {
     npy_output out = {.inputs = inputs, .keeps = file != NULL};
     CLF_TRY(cli_job_take(session, options, directory, file, inputs->window_texts, 1, 1, &out.job));
-    clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* the file was opened before it was hashed */
+    clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* the hash must be that of the file as it was opened */
     if (st == CLF_OK)
         st = run(session, options, &out, output, resumes, stats);
     if (st != CLF_OK && out.part && out.part->rows && access(out.part_path, F_OK) == 0) { /* another process may have finished the job */
