@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowers einsum steps to loops or matrix products, for the planner and the engines. A pair of factors is a matrix product without copies
+/* Lowers einsum steps to loops or matrix products, for einsum plans and their runs. A pair of factors is a matrix product without copies
  * if its summed labels fuse into one k. The largest kept label that only the left (right) factor has becomes m (n). All other kept labels
  * become batch dimensions. A dense copy of a term can help if k does not fuse, or if m or n would be small. The candidates are compared
  * by a coarse model of a device's time. */

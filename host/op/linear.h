@@ -26,7 +26,7 @@ clf_status clfi_linear_check_tensors(const clf_context *context, const char *op,
 
 /* y = f(x W^T + b) + residual. x [M,K]; residual NULL or [M,N], not y; y [M,N], or rank 3 [N/c, M, c]: column blocks of c, for example
  * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: y has column blocks,
- * and the weight is larger than one allocation and was split inside such a block. */
+ * and a piece of the weights (clfi_linear_create) starts or ends inside one. */
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
 
