@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/output_place.h"
 
-enum { DESCRIPTOR_PATH_BYTES = 32, MOST_LINKS = 40, LINK_BYTES = 4096, MOST_NAMED = 16 };
+enum { DESCRIPTOR_PATH_BYTES = 32, MOST_NAMED = 16 };
 
 static const clf_atomic_file no_file = {.sink = -1};
 
@@ -47,66 +48,6 @@ void clfi_atomic_remove_named(void)
         if (temporary)
             unlink(temporary);
     }
-}
-
-/* Resolves the text of a link at `path`. */
-static clf_status link_target(const char *path, const char *text, char **out)
-{
-    char *directory;
-    if (text[0] == '/')
-        return clfi_strdup(text, out);
-    CLF_TRY(clfi_path_directory(path, &directory));
-    const clf_status st = clfi_path_join(directory, text, out);
-    free(directory);
-    return st;
-}
-
-clf_status clfi_path_follow(const char *path, char **out)
-{
-    char text[LINK_BYTES], *at, *next;
-    CLF_TRY(clfi_strdup(path, &at));
-    for (int links = 0;; links++) {
-        const ssize_t size = readlink(at, text, sizeof text - 1);
-        if (size < 0) { /* not a link; creating the file reports other faults */
-            *out = at;
-            return CLF_OK;
-        }
-        text[size] = '\0';
-        errno = ELOOP;
-        const clf_status st = links == MOST_LINKS ? clfi_fail_errno("write", path) : link_target(at, text, &next);
-        free(at);
-        CLF_TRY(st);
-        at = next;
-    }
-}
-
-/* State of the destination before anything is written. */
-typedef struct place {
-    struct stat info;
-    bool exists, is_stream; /* stream: a pipe or device, or standard output by whatever name */
-    bool is_standard_output;
-    bool needs_name; /* the temporary file has one from the beginning */
-    char *target;    /* owned; NULL for streams */
-} place;
-
-static clf_status look_at(const char *path, place *out)
-{
-    struct stat standard;
-    place p = {.is_standard_output = strcmp(path, "-") == 0};
-    if (!p.is_standard_output) {
-        p.exists = stat(path, &p.info) == 0;
-        if (!p.exists && errno != ENOENT)
-            return clfi_fail_errno("write", path);
-        if (p.exists && S_ISDIR(p.info.st_mode))
-            CLF_FAIL(CLF_IO, "write %s: is a directory", path);
-        p.is_standard_output =
-            p.exists && fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == p.info.st_dev && standard.st_ino == p.info.st_ino;
-    }
-    p.is_stream = p.is_standard_output || (p.exists && !S_ISREG(p.info.st_mode));
-    if (!p.is_stream)
-        CLF_TRY(clfi_path_follow(path, &p.target));
-    *out = p;
-    return CLF_OK;
 }
 
 static const char *descriptor_path(int fd, char out[DESCRIPTOR_PATH_BYTES])
@@ -188,7 +129,7 @@ static void keep_mode(int fd, const struct stat *old)
     fchmod(fd, mode);
 }
 
-static int create_temporary(const place *at, clf_atomic_file *file)
+static int create_temporary(const clf_output_state *at, clf_atomic_file *file)
 {
     if (at->exists && access(at->target, W_OK) != 0) /* a rename would check the rights of the directory only */
         return -1;
@@ -205,7 +146,7 @@ static int create_temporary(const place *at, clf_atomic_file *file)
     return fd;
 }
 
-static clf_status open_file(const place *at, clf_atomic_file *file)
+static clf_status open_file(const clf_output_state *at, clf_atomic_file *file)
 {
     clf_str name = CLF_STR_INIT;
     CLF_TRY(clfi_strdup(at->target, &file->target));
@@ -225,7 +166,7 @@ static clf_status open_file(const place *at, clf_atomic_file *file)
     return failed;
 }
 
-static clf_status open_stream(const place *at, bool seeks, clf_atomic_file *file)
+static clf_status open_stream(const clf_output_state *at, bool seeks, clf_atomic_file *file)
 {
     const int fd = at->is_standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
@@ -249,7 +190,7 @@ static void release(clf_atomic_file *file)
     *file = no_file;
 }
 
-static clf_status open_place(const char *path, const place *at, bool seeks, clf_atomic_file *out)
+static clf_status open_place(const char *path, const clf_output_state *at, bool seeks, clf_atomic_file *out)
 {
     clf_atomic_file file = no_file;
     clf_status st = clfi_strdup(path, &file.path);
@@ -265,28 +206,23 @@ static clf_status open_place(const char *path, const place *at, bool seeks, clf_
 
 clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out)
 {
-    place at;
-    CLF_TRY(look_at(path, &at));
+    clf_output_state at;
+    CLF_TRY(clfi_output_look(path, &at));
     const clf_status st = open_place(path, &at, seeks, out);
     free(at.target);
     return st;
 }
 
-static clf_status refuse_stream(const char *path)
-{
-    CLF_FAIL(CLF_IO, "write %s: not a regular file", path); /* a rename would replace the device or pipe by a file */
-}
-
 static clf_status open_atomic(const char *path, bool needs_name, clf_atomic_file *out)
 {
-    place at;
-    CLF_TRY(look_at(path, &at));
+    clf_output_state at;
+    CLF_TRY(clfi_output_look(path, &at));
     at.needs_name = needs_name;
     if (at.is_stream && at.exists && S_ISREG(at.info.st_mode)) { /* standard output's file is a file like others here */
         at.is_stream = false;
         CLF_TRY(clfi_path_follow(path, &at.target));
     }
-    const clf_status st = at.is_stream ? refuse_stream(path) : open_place(path, &at, true, out);
+    const clf_status st = at.is_stream ? clfi_output_refuse_stream(path) : open_place(path, &at, true, out);
     free(at.target);
     return st;
 }
@@ -299,72 +235,6 @@ clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
 clf_status clfi_atomic_open_named(const char *path, clf_atomic_file *out)
 {
     return open_atomic(path, true, out);
-}
-
-static clf_status check_directory(const char *path, const char *target)
-{
-    char *directory;
-    CLF_TRY(clfi_path_directory(target, &directory));
-    const clf_status st = access(directory, W_OK | X_OK) == 0 ? CLF_OK : clfi_fail_errno("create", path);
-    free(directory);
-    return st;
-}
-
-clf_status clfi_output_find(const char *path, clf_output_place *out)
-{
-    place at;
-    CLF_TRY(look_at(path, &at));
-    *out = at.is_standard_output ? CLF_OUTPUT_STANDARD : at.is_stream ? CLF_OUTPUT_STREAM : CLF_OUTPUT_FILE;
-    free(at.target);
-    return CLF_OK;
-}
-
-clf_status clfi_output_check(const char *path, bool is_file)
-{
-    place at;
-    clf_status st = CLF_OK;
-    CLF_TRY(look_at(path, &at));
-    if (at.exists && !at.is_standard_output && access(path, W_OK) != 0)
-        st = clfi_fail_errno("write", path);
-    else if (at.is_stream)
-        st = is_file ? refuse_stream(path) : CLF_OK;
-    else
-        st = check_directory(path, at.target);
-    free(at.target);
-    return st;
-}
-
-/* Whether two files that do not exist yet would be one: the same name in the same folder. */
-static clf_status would_be_same(const char *a, const char *b, bool *out)
-{
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    struct stat in_a, in_b;
-    char *folder;
-    *out = false;
-    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0)
-        return CLF_OK;
-    CLF_TRY(clfi_path_directory(a, &folder));
-    const bool has_a = stat(folder, &in_a) == 0;
-    free(folder);
-    CLF_TRY(clfi_path_directory(b, &folder));
-    *out = has_a && stat(folder, &in_b) == 0 && in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
-    free(folder);
-    return CLF_OK;
-}
-
-clf_status clfi_outputs_are_same(const char *a, const char *b, bool *out_same)
-{
-    place p, q = {.target = NULL};
-    CLF_TRY(look_at(a, &p));
-    clf_status st = look_at(b, &q);
-    if (st == CLF_OK && p.target && q.target && !p.exists && !q.exists)
-        st = would_be_same(p.target, q.target, out_same);
-    else if (st == CLF_OK)
-        *out_same = (p.is_standard_output && q.is_standard_output) ||
-                    (p.exists && q.exists && p.info.st_dev == q.info.st_dev && p.info.st_ino == q.info.st_ino && !S_ISCHR(p.info.st_mode));
-    free(p.target);
-    free(q.target);
-    return st;
 }
 
 bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size)
