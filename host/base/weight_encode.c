@@ -74,9 +74,9 @@ static void encode_q5_1(const float *x, uint8_t *out)
     store_fifths(&fit, 0, out + 4, out + 8);
 }
 
-/* Stores the halves (16-bit floats) d and m, then a scale and an offset of six bits for each of eight groups. Of these, bytes 0..3 and 4..7
- * have the scales and offsets of groups 0 to 3 in their low six bits. Bytes 8..11 have the low four bits of groups 4 to 7. The high two
- * bits of bytes 0..7 have the high two bits of groups 4 to 7. */
+/* Stores the 16-bit floats d and m, then a 6-bit scale and a 6-bit offset for each of eight groups in 12 bytes. For i from 0 to 3, byte i
+ * holds the scale of group i and the two high bits of the scale of group i + 4. Byte i + 4 holds their offsets in the same way. Byte i + 8
+ * holds the four low bits of the scale of group i + 4, and above them those of its offset. */
 static void store_pairs(const clf_weight_fit *fit, uint8_t *out)
 {
     uint8_t *pairs = out + 4;

@@ -160,7 +160,8 @@ static clf_status run_scoped(template_run *run, const template_node *node, json_
     return st;
 }
 
-/* Removes the elements for which the loop's condition is false. Of several targets, each element becomes a tuple, as in Jinja. */
+/* Removes the elements for which the loop's condition is false. If the loop has several targets, it makes each element a tuple, as Jinja
+ * does. */
 static clf_status choose(template_run *run, const template_node *node, json_t *elements)
 {
     for (size_t i = 0; node->d && i < json_array_size(elements);) {

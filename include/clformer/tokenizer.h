@@ -117,11 +117,11 @@ CLF_API CLF_NODISCARD clf_status clf_encoding_create(clf_encoding **out);
 CLF_API void clf_encoding_destroy(clf_encoding *encoding); /* NULL is a no-op */
 
 /* Encodes a text, or with `pair` (NULL: none) the two together. Each ill-formed part of UTF-8 (maximal subpart, Unicode 3.9) counts as
- * U+FFFD. max_tokens cuts off the end of a single text. Of a pair it shortens the longer text first, and both only if each has more than
- * half of the tokens. It cuts off beginnings instead if the model's files have truncation_side "left". params NULL: the defaults.
- * INVALID_ARGUMENT: a NULL, an unknown unit of offsets, a max_tokens that leaves no room for the special tokens. UNSUPPORTED: a text of 4
- * GiB or more, a regular expression of the file that takes too long on the text, or a special token in the text that tokenizer_config.json
- * names and the vocabulary lacks. */
+ * U+FFFD. If a single text has too many tokens for max_tokens, its end is removed. If a pair has, tokens of the longer text are removed
+ * first, and of both only if each has more than half of the tokens. Beginnings are removed instead of ends if the model's files have
+ * truncation_side "left". params NULL: the defaults. INVALID_ARGUMENT: a NULL, an unknown unit of offsets, a max_tokens that leaves no room
+ * for the special tokens. UNSUPPORTED: a text of 4 GiB or more, a regular expression of the file that takes too long on the text, or a
+ * special token in the text that tokenizer_config.json names and the vocabulary lacks. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair,
                                                       const clf_encode_params *params, clf_encoding *out);
 

@@ -269,6 +269,6 @@ with tempfile.TemporaryDirectory() as directory:
     test_together(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
         fail("two devices:", two.log()[-500:])
-    if not os.environ.get("CLF_TEST_SMALL") and not os.environ.get("CLF_TEST_NUMBERS"): # it compiles all kernels
+    if not os.environ.get("CLF_TEST_SMALL") and not os.environ.get("CLF_TEST_NUMBERS"):  # it compiles all kernels
         test_ready_means_built(folder, directory)
 finish()
