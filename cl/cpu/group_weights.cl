@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts the integers of a group to weights, integer * factor + shift, for kernels that do so once for all rows of a tile
- * (gemm_bundles_rows.cl, gemm_bundles_parts.cl). */
+/* Converts the integers of a group to weights, integer * factor + shift, for kernels that do so once for many rows
+ * (gemm_bundles_many.cl, gemm_bundles_parts.cl). */
 #define LOAD_FACTORS(unused, v)                                \
     low_factor[v] = group_scale(d[v], group[v], 0);            \
     high_factor[v] = group_scale(d[v], group[v], HIGH_PART);

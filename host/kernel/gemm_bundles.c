@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows side by side. Few rows of A multiply them as they are; for many they
- * become panels of floats, some columns at a time, which the engine `packed` multiplies while they are in the cache. */
+/* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows of them interleaved. Few rows of A multiply the stored integers; for
+ * more rows, a work-item converts integers to floats, which all its rows are multiplied by. */
 #include "base/alloc.h"
 #include "kernel/gemm_bundles.h"
 #include "kernel/gemm_panel.h"
@@ -8,14 +8,16 @@
 
 enum {
     BUNDLE = CLFI_BUNDLE,
-    FEW_ROWS = 24,        /* up to this many rows, weights are multiplied as they are stored */
-    GATED_ROWS = 4,       /* most rows with a gate */
-    TILE_ROWS = 8,        /* most rows of a tile where A is read in place */
-    PANEL_ROWS = 16,      /* rows of a tile where A is packed into panels, because it has more rows than a tile in place */
-    NARROW_IN_PLACE = 2,  /* most rows in place if a bundle is several vectors: more sums do not fit into registers */
-    NARROW_ROWS = 4,      /* rows of a panel whose sums are in registers at once there */
-    NARROW_FEW = 96,      /* FEW_ROWS there: weights become floats while rows are multiplied, which costs little */
-    SLICE_BYTES = 2 << 20 /* size of the floats that are unpacked at a time */
+    GATED_ROWS = 4,      /* most rows with a gate */
+    TILE_ROWS = 8,       /* most rows of a tile whose sums are in registers */
+    MANY_ROWS = 128,     /* most rows of a work-item that keeps floats of the weights in the first-level cache */
+    LEAST_ROWS = 32,     /* its rows are not split further than this to occupy all compute units */
+    MANY_VECTORS = 3,    /* its bundles */
+    DEPTH = 256,         /* columns of A whose weights it converts at a time */
+    ITEMS_PER_UNIT = 4,  /* work-items for each compute unit, so that none waits long for the others */
+    NARROW_IN_PLACE = 2, /* most rows in place if a bundle is several vectors: more sums do not fit into registers */
+    NARROW_PANEL = 16,   /* rows of a tile there where A is packed into panels */
+    NARROW_ROWS = 4      /* rows of a panel whose sums are in registers at once there */
 };
 
 /* A bundle is several vectors of the processor. */
@@ -27,18 +29,6 @@ static bool has_narrow_vectors(const clf_context *context)
 static int64_t rows_in_place(const clf_context *context)
 {
     return has_narrow_vectors(context) ? NARROW_IN_PLACE : TILE_ROWS;
-}
-
-/* Rows of A up to which weights are read as they are stored, and not unpacked first. */
-static int64_t few_rows(const clf_context *context)
-{
-    return has_narrow_vectors(context) ? NARROW_FEW : FEW_ROWS;
-}
-
-/* Floats are unpacked into panels of whole bundles. */
-static clf_tile unpacked_tile(const clf_context *context)
-{
-    return (clf_tile){.value[CLFI_PANEL_VECTORS] = has_narrow_vectors(context) ? BUNDLE / context->device.caps.vector_width : 0};
 }
 
 static int64_t round_up(int64_t value, int64_t unit)
@@ -114,7 +104,7 @@ static int64_t tile_rows(int64_t m)
 }
 
 /* Starts a launch with the arguments before A. */
-static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, const clf_kernel_spec *spec)
+static clf_launch tile_launch(clf_context *context, const clf_gemm_args *args, const clf_kernel_spec *spec)
 {
     clf_launch launch = clfi_launch(context, spec);
     clfi_arg_int(&launch, args->m);
@@ -124,7 +114,7 @@ static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, co
 }
 
 /* Sets the arguments after A and launches. */
-static clf_status launch_few(clf_launch *launch, const clf_gemm_args *args, int64_t rows, int64_t columns)
+static clf_status launch_tiles(clf_launch *launch, const clf_gemm_args *args, int64_t rows, int64_t columns)
 {
     const int64_t bundles = (args->n + BUNDLE - 1) / BUNDLE, tiles = (args->m + rows - 1) / rows;
     clfi_arg_buffer(launch, args->weight->buffer);
@@ -134,19 +124,27 @@ static clf_status launch_few(clf_launch *launch, const clf_gemm_args *args, int6
     return clfi_launch_2d(launch, (size_t)((bundles + columns - 1) / columns), (size_t)tiles, 1, 1);
 }
 
+/* A in floats whose columns are contiguous: as it is, or a copy. */
+static clf_status input_in_place(clf_context *context, const clf_gemm_args *args, clf_gemm_operand *out)
+{
+    *out = args->a;
+    if (args->a.dtype == CLF_F32 && args->a.column_stride == 1)
+        return CLF_OK;
+    return clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, out);
+}
+
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
     const int64_t rows = tile_rows(args->m), vectors = rows <= 2 || args->gate ? 2 : 1;
-    clf_gemm_operand a = args->a;
-    if (a.dtype != CLF_F32 || a.column_stride != 1)
-        CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
+    clf_gemm_operand a;
+    CLF_TRY(input_in_place(context, args, &a));
     clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles.cl", "gemm_bundles");
     clfi_gemm_spec_tile(&spec, args, rows, vectors);
-    clf_launch launch = few_launch(context, args, &spec);
+    clf_launch launch = tile_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
-    return launch_few(&launch, args, rows, args->gate ? 1 : vectors);
+    return launch_tiles(&launch, args, rows, args->gate ? 1 : vectors);
 }
 
 /* A in panels of rows; the region's offset counts from the beginning of its buffer. */
@@ -166,92 +164,59 @@ static clf_status pack_input(clf_context *context, const clf_gemm_args *args, cl
                                       .row_stride = args->a.column_stride,
                                       .column_stride = args->a.row_stride,
                                   }};
-    CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
+    CLF_TRY(clfi_gemm_pack_b(context, &turned, NARROW_PANEL, &a));
     *out = (clf_region){.buffer = a.buffer, .offset_bytes = (size_t)a.offset * sizeof(float)};
     if (args->input)
         *args->input = (clf_gemm_input){CLFI_GEMM_INPUT_PANELS, {*out}};
     return CLF_OK;
 }
 
-static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *args)
+/* More rows than fit in place, where a bundle is several vectors. */
+static clf_status run_parts(clf_context *context, const clf_gemm_args *args)
 {
     clf_region a;
     CLF_TRY(pack_input(context, args, &a));
-    const bool in_parts = has_narrow_vectors(context);
-    clf_kernel_spec spec = in_parts ? clfi_kernel_spec("gemm_bundles_parts.cl", "gemm_bundles_parts")
-                                    : clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
-    clfi_gemm_spec_tile(&spec, args, PANEL_ROWS, 1);
-    if (in_parts)
-        clfi_spec_int(&spec, "PART_ROWS", NARROW_ROWS);
-    clf_launch launch = few_launch(context, args, &spec);
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_parts.cl", "gemm_bundles_parts");
+    clfi_gemm_spec_tile(&spec, args, NARROW_PANEL, 1);
+    clfi_spec_int(&spec, "PART_ROWS", NARROW_ROWS);
+    clf_launch launch = tile_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, (int64_t)(a.offset_bytes / sizeof(float)));
-    return launch_few(&launch, args, PANEL_ROWS, 1);
+    return launch_tiles(&launch, args, NARROW_PANEL, 1);
 }
 
-/* Computes columns first .. first + weight->n of the result from panels. */
-static clf_status run_slice(clf_context *context, const clf_gemm_args *args, const clf_gemm_weight *weight, int64_t first)
+/* Work-items of so many rows and bundles. */
+static int64_t items(const clf_gemm_args *args, int64_t rows, int64_t vectors)
 {
-    clf_gemm_args slice = *args;
-    slice.weight = weight;
-    slice.n = weight->n;
-    slice.bias.offset += first;
-    slice.residual.offset += first * args->residual.column_stride;
-    slice.c.offset += args->column_block ? first / args->column_block * args->block_stride : first * args->c.column_stride;
-    slice.tile = (clf_tile){0};
-    return clfi_gemm_packed_run(context, &slice);
+    return (args->n + vectors * BUNDLE - 1) / (vectors * BUNDLE) * ((args->m + rows - 1) / rows);
 }
 
-/* Columns of a slice: a multiple of the panel and of the column block. */
-static int64_t slice_columns(const clf_gemm_args *args, int64_t panel)
-{
-    int64_t unit = panel;
-    while (args->column_block && unit % args->column_block != 0)
-        unit += panel;
-    const int64_t fit = SLICE_BYTES / (int64_t)sizeof(float) / args->k / unit * unit;
-    return fit > unit ? fit : unit;
-}
-
+/* More rows than fit in place, where a bundle is one vector. */
 static clf_status run_many(clf_context *context, const clf_gemm_args *args)
 {
-    const clf_gemm_weight *stored = args->weight;
-    const clf_tile tile = unpacked_tile(context);
-    const int64_t panel = clfi_gemm_panel(context, &tile, args->n), columns = slice_columns(args, panel);
-    const int64_t most = args->n < columns ? round_up(args->n, panel) : columns;
-    const int64_t units = args->k / clfi_weight_type_info(stored->blocks)->block_weights;
-    clf_region region;
-    CLF_TRY(clfi_arena_alloc(context, (size_t)(most * args->k) * sizeof(float), &region));
-    for (int64_t first = 0; first < args->n; first += columns) {
-        const clf_gemm_weight panels = {.form = CLFI_GEMM_PANELS,
-                                        .dtype = CLF_F32,
-                                        .k = args->k,
-                                        .panel = panel,
-                                        .buffer = region.buffer,
-                                        .n = args->n - first < columns ? args->n - first : columns,
-                                        .offset = (int64_t)(region.offset_bytes / sizeof(float))};
-        clf_kernel_spec spec = clfi_kernel_spec("bundle_unpack.cl", "bundle_unpack");
-        clfi_spec_int(&spec, "WIDTH", BUNDLE);
-        clfi_spec_blocks(&spec, stored->blocks);
-        clf_launch launch = clfi_launch(context, &spec);
-        clfi_arg_buffer(&launch, stored->buffer);
-        clfi_arg_int(&launch, first / BUNDLE);
-        clfi_arg_int(&launch, units);
-        clfi_arg_int(&launch, (args->n + BUNDLE - 1) / BUNDLE);
-        clfi_arg_buffer(&launch, region.buffer);
-        clfi_arg_long(&launch, panels.offset);
-        clfi_arg_int(&launch, panel);
-        CLF_TRY(clfi_launch_2d(&launch, (size_t)units, (size_t)(round_up(panels.n, panel) / BUNDLE), 1, 1));
-        CLF_TRY(run_slice(context, args, &panels, first));
-    }
-    return CLF_OK;
+    const int64_t wanted = (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT;
+    int64_t rows = MANY_ROWS;
+    while (rows > LEAST_ROWS && items(args, rows, MANY_VECTORS) < wanted)
+        rows /= 2;
+    const int64_t vectors = items(args, rows, MANY_VECTORS) < wanted ? 1 : MANY_VECTORS;
+    clf_gemm_operand a;
+    CLF_TRY(input_in_place(context, args, &a));
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_many.cl", "gemm_bundles_many");
+    clfi_gemm_spec_tile(&spec, args, TILE_ROWS, vectors);
+    clfi_spec_int(&spec, "MOST_ROWS", MANY_ROWS);
+    clfi_spec_int(&spec, "DEPTH", DEPTH);
+    clf_launch launch = tile_launch(context, args, &spec);
+    clfi_arg_buffer(&launch, a.buffer);
+    clfi_arg_long(&launch, a.offset);
+    clfi_arg_long(&launch, a.row_stride);
+    clfi_arg_int(&launch, rows);
+    return launch_tiles(&launch, args, rows, vectors);
 }
 
 clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    const clf_tile unpacked = unpacked_tile(context);
-    const bool is_few = args->m <= few_rows(context) || !clfi_gemm_packed_tiling.fits(context, &unpacked);
-    if (!is_few)
-        return run_many(context, args);
-    return args->m > rows_in_place(context) ? run_panels_of_rows(context, args) : run_few(context, args);
+    if (args->m <= rows_in_place(context))
+        return run_few(context, args);
+    return has_narrow_vectors(context) ? run_parts(context, args) : run_many(context, args);
 }
