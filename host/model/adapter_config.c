@@ -222,7 +222,7 @@ static clf_status is_named(const json_t *value, const char *path, const char *ke
     return CLF_OK;
 }
 
-/* The number of the module's layer: the first of its parts that is a number, has a part behind it, and before it at least two parts
+/* The number of the module's layer: the first of its parts that is a number, has a part after it, and before it at least two parts
  * (`before` NULL) or parts whose end `before` matches. -1: there is none. */
 static clf_status layer_of(const char *path, const char *before, const char *module, long *out)
 {

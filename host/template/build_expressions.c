@@ -424,7 +424,7 @@ clf_status clfi_parse_tuple(template_parser *p, clf_status (*part)(template_pars
     CLF_TRY(make_tuple(p, out));
     CLF_TRY(clfi_parser_add_item(*out, item));
     while (clfi_parser_take_sign(p, ",")) {
-        if (clfi_parser_is_sign(p, ")") || p->at->kind == TOKEN_VAR_END || p->at->kind == TOKEN_TAG_END) /* a comma behind the last */
+        if (clfi_parser_is_sign(p, ")") || p->at->kind == TOKEN_VAR_END || p->at->kind == TOKEN_TAG_END) /* a comma after the last */
             return CLF_OK;
         CLF_TRY(part(p, &item));
         CLF_TRY(clfi_parser_add_item(*out, item));
