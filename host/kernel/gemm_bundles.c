@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows side by side. Few rows of A multiply them as they are; for many they
- * become panels of floats, some columns at a time, which the engine `packed` multiplies while they are in the cache. */
+/* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows interleaved. Kernels for few rows of A multiply them without
+ * decoding. For more rows, some columns at a time are decoded to panels of floats. The engine `packed` multiplies a panel while it is in
+ * the cache. */
 #include "base/alloc.h"
 #include "kernel/gemm_bundles.h"
 #include "kernel/gemm_panel.h"
@@ -18,7 +19,7 @@ enum {
     SLICE_BYTES = 2 << 20 /* size of the floats that are unpacked at a time */
 };
 
-/* A bundle is several vectors of the processor. */
+/* Whether a bundle is wider than a vector of the processor. */
 static bool has_narrow_vectors(const clf_context *context)
 {
     return context->device.caps.vector_width < BUNDLE;
