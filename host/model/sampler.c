@@ -71,7 +71,7 @@ void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, 
         is_seen[tokens[i]] = false;
 }
 
-enum { LANES = 16 }; /* maxima computed side by side: in a single chain each comparison waits for the one before */
+enum { LANES = 16 }; /* maxima computed independently: in a single chain each comparison waits for the one before */
 
 static float maximum(const float *values, size_t count)
 {

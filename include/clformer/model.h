@@ -41,7 +41,7 @@ typedef struct clf_model_info {
     uint64_t file_bytes;       /* of the checkpoint */
     const char *linear_engine; /* GEMM engine of the projections */
     int64_t embedding_width;   /* E: features of an embedding: C, unless several poolings, dense layers or truncate_dim change it */
-    int64_t poolings;          /* number of poolings side by side; `pooling` is the first; 0: modules.json has no Pooling module */
+    int64_t poolings;          /* number of concatenated poolings; `pooling` is the first; 0: modules.json has no Pooling module */
     int64_t layers_after;      /* dense layers and layer norms after the pooling */
     clf_storage weights;       /* clf_model_params.weights of clf_model_open */
 } clf_model_info;
