@@ -43,7 +43,7 @@ struct clf_beam_search {
     clf_beam_rules rules;
     int32_t width, longest; /* longest: tokens of a result */
     clf_beam_stats stats;
-    /* the sources at work */
+    /* the sources that are being searched */
     size_t source_count;
     beam_source *sources;          /* [source_count] */
     open_hypothesis *open, *next;  /* [source_count][width], best first; next: [width], of one source */

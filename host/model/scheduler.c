@@ -20,7 +20,7 @@ struct clf_scheduler {
     bool is_warm;     /* clfi_scheduler_warm was called */
     clf_scheduler_params params;
     clf_sampler *sampler;
-    clf_request **running; /* [places]: those below `active` are at work */
+    clf_request **running; /* [places]: those below `active` are running */
     size_t active;
     clf_request **waiting; /* [waiting_count], the longest wait first */
     size_t waiting_count, waiting_capacity;
