@@ -36,7 +36,7 @@ static const struct {
     {"bias", KEY_READ},
     {"init_lora_weights", KEY_READ},
     {"auto_mapping", KEY_HARMLESS},
-    {"corda_config", KEY_HARMLESS}, /* of init_lora_weights, as the next three */
+    {"corda_config", KEY_HARMLESS}, /* this and the next three belong to init_lora_weights */
     {"eva_config", KEY_HARMLESS},
     {"loftq_config", KEY_HARMLESS},
     {"lora_ga_config", KEY_HARMLESS},

@@ -474,7 +474,7 @@ static bool is_done(const clf_beam_search *search, size_t source, int32_t length
 static clf_status step(clf_beam_search *search, size_t source, size_t row, int32_t k)
 {
     const int32_t given = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence);
-    const int32_t length = given - (int32_t)search->rules.begin_count + 1; /* of the results that come now */
+    const int32_t length = given - (int32_t)search->rules.begin_count + 1; /* length of results that end in this step */
     int32_t parents[CLFI_BEAM_MOST], count;
     CLF_TRY(extend(search, source, row, k, length, &count, parents));
     if (count > 0 && length < search->longest && !is_done(search, source, length))
