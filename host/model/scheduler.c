@@ -89,7 +89,7 @@ void clfi_scheduler_destroy(clf_scheduler *s)
         clf_request *r = s->running[i];
         if (!r->params.sequence && r->sequence >= 0) {
             const clf_status dropped = clfi_decode_drop(s->session->decoding, r->sequence);
-            (void)dropped; /* it was opened */
+            (void)dropped; /* cannot fail: the batch has the sequence */
         }
         r->sequence = -1;
     }
