@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Memory bandwidth that `clformer embed` leaves to another program on the same CPU: a process copies 64 MB back and forth, alone, beside
-embed, and beside embed --background, in turns.
+"""Memory bandwidth that `clformer embed` leaves to another program on the same CPU: a process copies 64 MB back and forth,
+alternately alone, beside embed, and beside embed --background.
 
 usage: background.py PROGRAM MODEL [--rounds N] [--seconds S]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """\
-mpirun with several ranks of a thread each beside one process of as many threads, on the same processors, embedding the same lines in turns:
-whole programs, with their start. Every run must have written the first run's bytes before its time counts.
+Compares mpirun, with several ranks of one thread each, with one process that has as many threads. Both embed the same lines on the same
+processors, alternately. Times are those of whole programs, with their start, and count only if every run writes the same bytes.
 usage: compare_ranks.py PROGRAM MODEL_DIR [--lines N] [--ranks N] [--window N] [--rounds N]"""
 import argparse
 import os

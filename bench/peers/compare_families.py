@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_encoder against ONNX Runtime's fused graph and OpenVINO (float32) on relatives of BERT, in turns.
+"""Measures bench_encoder, ONNX Runtime's fused graph and OpenVINO (float32) alternately on relatives of BERT.
 
 usage: compare_families.py [xlm-roberta] [mpnet] [roberta] [--bench build/bench/bench_encoder] [--cases 1x128,32x128] [--rounds 5]
                            [--runs 3] [--threads 2] [--size base|large] [--layers N] [--turns] [-o result.json]

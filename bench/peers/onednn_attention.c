@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* onednn_attention [--heads 8] [--length 2048] [--size 64] [--rounds 9]
  *
- * Measures causal attention of clformer and of oneDNN's primitives, in turns in one process. oneDNN's version is a matmul with scale and
+ * Measures causal attention of clformer and of oneDNN's primitives, alternately in one process. oneDNN's version is a matmul with scale and
  * mask as post-operations, softmax in place, then a matmul with the values. `blocks` multiplies blocks of queries with only the keys
  * that they may see, as a careful user would; `whole` computes every score. Results are compared first. Prints one JSON object with
  * medians in milliseconds. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the peer of a workload in turns with it. The peer of linear layers is OpenBLAS on the host. Other workloads name their own
+/* Measures a workload and its peer alternately. The peer of linear layers is OpenBLAS on the host. Other workloads name their own
  * peer (a copy of as many bytes, a plain product of the same sizes). It runs on the same device, on the same engine if it has that, and
  * is verified first. */
 #ifndef CLF_BENCH_PEER_H

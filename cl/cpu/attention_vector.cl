@@ -3,7 +3,7 @@
  *
  * With queries in lanes the softmax needs no horizontal operation, and both products become outer products of a scalar (an element of k or
  * v) with vectors that stay in registers. Per block of keys: scores^T = K Q^T, running maximum, exponentials, out^T = out^T alpha + V^T
- * P^T. The inner kernels are unrolled by text (STEP keys or STEP columns of v at a time). Compilers that ignore unroll hints then still
+ * P^T. The inner kernels are unrolled by macros (STEP keys or STEP columns of v at a time). Compilers that ignore unroll hints then still
  * keep the accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
 #include "transpose.cl"
 #include "prefetch.cl"
@@ -362,7 +362,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
     masks.keep = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, tile.q_index);
     masks.keep_shift = tile.q_index % KEEP_QUERIES; /* a tile never crosses a block */
 #endif
-    const int place = tile.q_index + tile.diagonal; /* of the tile's first query among the keys */
+    const int place = tile.q_index + tile.diagonal; /* position of the tile's first query among the keys */
     int begin = 0;
     int first_masked = keys; /* causal or window: from this key on some lane of the tile is masked */
 #if IS_CAUSAL

@@ -7,7 +7,7 @@
 #error "WIDTH: 16, the rows of a bundle"
 #endif
 
-/* Offset of the lines in a group, behind its scales. */
+/* Offset of the lines in a group, after its scales. */
 #define LINES_AT (SCALES_BYTES + FIFTH_BYTES)
 
 #if HAS_FIFTH_BITS

@@ -78,7 +78,7 @@ inline float weigh_block(query_state *state, const floatv *products, float *scor
     return alpha;
 }
 
-/* Prefetches a row of a later block while scores are computed: rows are short and lie anywhere, so hardware does not foresee them. */
+/* Prefetches a row of a later block while scores are computed: the hardware prefetcher can't predict short, scattered rows. */
 inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, long row)
 {
     for (int c = 0; c < ROW; c += LINE / (int)sizeof(KV_T)) {

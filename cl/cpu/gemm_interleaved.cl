@@ -2,8 +2,8 @@
 /* GEMM on CPU devices for operands whose batches are innermost (heads, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a vector,
  * so that each load or store of such an operand is one vector.
  *
- * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read
- * in place. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
+ * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches are adjacent already is read in
+ * place. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
  * block. It takes BLOCK_COLS columns of all its rows in turn, so that this piece of B comes from the second-level cache after its first
  * use. It takes BLOCK_K of k at a time, so that a piece of A comes from the first-level cache after its first use, wherever it lies. The
  * last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes beyond the last batch compute with
@@ -44,7 +44,7 @@ inline void interleave_x(__global const FROM_T *restrict from, long lane_stride,
 
 #define IS_TURNED (IS_X_UNIT && !(IS_LANE_UNIT && FOLD == 1))
 #if IS_TURNED
-/* Prefetches the same columns of the next y, which lie in another page, so that hardware does not foresee them. */
+/* Prefetches the same columns of the next y, which lie in another page: the hardware prefetcher can't predict them. */
 #define PREFETCH_LANE(i, s) PREFETCH_STREAM(from_y + y_stride + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from_y + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define STORE_X(i, s) vector_store_f32(to_of_y + (x + i) * to_x, r[i]);
@@ -97,7 +97,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
 #define COLS_4(F, i) COLS_3(F, i) F(i, 3)
 #define EACH_COL(F, i) PASTE(COLS_, COLS)(F, i)
 
-/* Prefetches the next piece of A while sums are computed: its strides are too large for hardware to foresee. */
+/* Prefetches the next piece of A while sums are computed: its strides are too large for the hardware prefetcher. */
 #define PREFETCH_A(i) PREFETCH_FOR_READ(a_next + i * a_row_stride);
 
 #define BLOCK_K 32

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM with few rows, for GPUs: ROWS (up to 16) rows of A times all of B, where each element of B is read once in its storage type. Larger
  * m runs in blocks of ROWS, the last of which starts at m - ROWS and computes some rows a second time.
- * gemm_gemv_dot, best where B is contiguous in k (a weight as stored): a work-group computes COLUMNS columns. Its items go along k, an item
- * has loads of all columns under way at once, and one reduction ends the sum. A_READS, B_READS (wide_loads.cl): with vectors, a load takes
- * 16 bytes of B, and single elements take what is left of k.
- * gemm_gemv_columns: any strides; an item per column, best where B is contiguous in n. */
+ * gemm_gemv_dot, best where B is contiguous in k (a weight as stored): a work-group computes COLUMNS columns. Its items share out k.
+ * Each item loads from all columns before it multiplies, and one reduction at the end adds the items' sums. A_READS, B_READS
+ * (wide_loads.cl): with vectors, one load takes 16 bytes of B, and the last elements of k are loaded one by one.
+ * gemm_gemv_columns: any strides; one item per column, best where B is contiguous in n. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
@@ -50,7 +50,7 @@
     total = (values).w * (weights).w + total;
 #define ADD_FIRST(j) ADD_FOUR(sum[row * COLUMNS + j], x, first##j)
 #define ADD_SECOND(j) ADD_FOUR(sum[row * COLUMNS + j], x2, second##j)
-/* A row of A is read once for all columns. */
+/* Adds products of one row of A, loaded once for all columns. */
 #if WIDE == 8
 #define ADD_WIDE(i)                                                                             \
     {                                                                                           \

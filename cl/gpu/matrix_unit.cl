@@ -194,7 +194,7 @@ static inline uint4 rests_of(uint4 pairs, float4 first, float4 second)
  * line lane % 16. Intel: a block of A holds whole rows, and a lane holds the pairs of its column of B. */
 
 /* Elements are stored in a block by eights: two groups of four neighbours in k ("fours") that one store can take. Four t is elements 4t to
- * 4t + 3 of a line. The second four of eight `at` (below 32) of a block lies SECOND_LINE lines and SECOND_T fours behind the first one. */
+ * 4t + 3 of a line. The second four of eight `at` (below 32) of a block lies SECOND_LINE lines and SECOND_T fours after the first one. */
 #if IS_NVIDIA
 #define SECOND_LINE 8
 #define SECOND_T 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Enables the device's extension of sub-groups. Intel's compilers define both names, but warn of the second one.
+/* Enables the device's extension of sub-groups. Intel's compilers define both names, but warn if the second one is enabled.
  * SUBGROUPS: 0 uses none, 1 leaves their size to the compiler, a larger number is the size that SUBGROUP_SIZE requests. */
 #if SUBGROUPS
 #if defined(cl_intel_subgroups)

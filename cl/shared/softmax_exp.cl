@@ -10,8 +10,8 @@ typedef struct softmax_exp_numbers {
     float lowest, round, log2_e, minus_ln_2, c5, c4, c3, c2, c1, c0;
 } softmax_exp_numbers;
 
-/* lowest: n = -127 from here on, where the scale 2^n becomes the bits of 0. round: 1.5 * 2^23 + 127; a sum with it is rounded to an
- * integer, whose last eight bits are n + 127, the exponent of 2^n. */
+/* lowest: smaller x count as this one, where n = -127 and the bits of the scale 2^n are those of 0. round: 1.5 * 2^23 + 127; a sum with it
+ * is rounded to an integer, whose last eight bits are n + 127, the exponent of 2^n. */
 #define SOFTMAX_EXP_NUMBERS                                                                        \
     {-88.0f,         12583039.0f,    1.44269504f,    -0.693147181f,  8.29027221e-3f,              \
      4.18981612e-2f, 1.66676387e-1f, 4.99991477e-1f, 9.99999702e-1f, 1.0f}

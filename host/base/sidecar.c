@@ -43,7 +43,7 @@ clf_status clfi_sidecar_check(const char *path, const char *beginning)
         CLF_FAIL(CLF_IO, "%s: is a directory: expected a file that clformer made, or nothing", path);
     if (!S_ISREG(info.st_mode))
         CLF_FAIL(CLF_IO, "%s: not a regular file: expected a file that clformer made, or nothing", path);
-    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* it may have become a pipe */
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* O_NONBLOCK: the file may have become a pipe */
     if (fd < 0)
         return errno == ELOOP ? refuse_link(path) : clfi_fail_errno("open", path);
     const clf_status st = clfi_file_begins(fd, path, beginning, &is_own);

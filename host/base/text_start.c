@@ -52,7 +52,7 @@ clf_status clfi_text_skip_mark(const char *name, clf_str *text)
     size_t skip;
     CLF_TRY(clfi_text_start(clfi_str_text(text), text->length, name, &skip));
     if (skip) {
-        memmove(text->data, text->data + skip, text->length - skip + 1); /* with the NUL behind it */
+        memmove(text->data, text->data + skip, text->length - skip + 1); /* with the NUL after it */
         text->length -= skip;
     }
     return CLF_OK;

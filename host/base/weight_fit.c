@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches for scales and offsets of quantised weights: least squares in turns with rounding. */
+/* Searches for scales and offsets of quantised weights: least squares alternating with rounding. */
 #include "base/weight_fit.h"
 
 #include <float.h>

@@ -31,7 +31,7 @@ typedef struct clf_weight_fit {
 } clf_weight_fit;
 
 /* Minimises sum_i (w_i - x_i)^2 over all numbers of a block. For given scales and offsets the best q is the nearest integer. For given q
- * the best scales and offsets solve the normal equations. The search takes the two steps in turns, from several starts, for each group
+ * the best scales and offsets solve the normal equations. The search alternates the two steps, from several starts, for each group
  * alone and then for the block. It finds a local minimum. |x_i| is below 65504. x has groups * width numbers, at most
  * CLFI_WEIGHT_BLOCK_MOST. */
 void clfi_weight_fit(const clf_weight_grid *grid, const float *x, clf_weight_fit *out);

@@ -152,7 +152,7 @@ static const char *place_text(const clf_npy *npy, int64_t text, int64_t head, si
     return clfi_shape_text(npy->rank, place + 4 - npy->rank, out);
 }
 
-/* Reads one matrix of the file into the map, behind those that it has. FORMAT: a weight is not finite. */
+/* Reads one matrix of the file into the map, after those that it has. FORMAT: a weight is not finite. */
 static clf_status add_matrix(const char *path, const clf_npy *npy, const file_choice *c, int64_t text, int64_t head, cli_attention_map *map)
 {
     const size_t matrix = map->rows * map->columns, index = (size_t)(text * c->heads + head);

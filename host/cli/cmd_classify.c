@@ -18,7 +18,7 @@ typedef struct classify_job {
     cli_classifying options;
     const clf_model *model;
     int as_json;
-    int columns; /* of the terminal; 0: standard output is none */
+    int columns; /* width of the terminal; 0: standard output is not a terminal */
     size_t printed;
 } classify_job;
 

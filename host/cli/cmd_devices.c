@@ -27,7 +27,7 @@ typedef struct tuned_state {
     char first_use[1024]; /* what was measured when a model was first loaded; "": nothing */
 } tuned_state;
 
-/* Opens a context, as a program would, and asks it; but only for a device that the file of tuned choices names. */
+/* Finds whether a program's context would use tuned choices, by opening one. Opens none if the file of choices lacks the device. */
 static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_state *out)
 {
     char selector[32];
@@ -94,7 +94,7 @@ static void ask_matrix_unit(clf_context *context, probe_answers *out)
                  emulated);
 }
 
-/* Runs the probes of what the device claims to support, on a context made for them. */
+/* Probes the features that the device claims to support, in a context created for the probes. */
 static void ask_probes(const clf_device *device, probe_answers *out)
 {
     clf_context *context = NULL;
@@ -256,7 +256,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "launch_ms", clfi_budget_default_ms(device), "matrix_unit", probes.matrix_unit, "matrix_gflops", probes.matrix_gflops);
 }
 
-/* Prints each line of `text` behind the title. */
+/* Prints each line of `text` after the title. */
 static void print_lines(const char *title, const clf_str *text)
 {
     for (const char *at = clfi_str_text(text); *at; at += strcspn(at, "\n") + 1)

@@ -32,7 +32,7 @@ typedef struct einsum_job {
     clf_einsum_plan *plan;
 } einsum_job;
 
-/* Reads one shape of --shapes up to a comma or the end: "2x3"; "" or "-" is a scalar. Returns the place behind it, NULL for a bad shape. */
+/* Reads one shape of --shapes up to a comma or the end: "2x3"; "" or "-" is a scalar. Returns the place after it, NULL for a bad shape. */
 static const char *read_shape(const char *text, int *rank, int64_t *dim)
 {
     text += strspn(text, " ");

@@ -12,7 +12,7 @@
 
 typedef struct logit_rows {
     float *values;
-    size_t count, capacity; /* in numbers */
+    size_t count, capacity; /* counted in numbers, not rows */
 } logit_rows;
 
 static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, size_t vocabulary,

@@ -68,7 +68,7 @@ static clf_status close_devices(device_sessions *sessions)
 
 int cmd_serve(const cli_command *self, int argc, char **argv)
 {
-    static cli_pool_members members; /* large */
+    static cli_pool_members members; /* too large for the stack */
     device_sessions sessions = {.count = 0};
     cli_session session = CLI_SESSION_INIT;
     srv_options options = {.host = "127.0.0.1", .max_queue = 512, .max_body = 8 << 20, .timeout = 600};

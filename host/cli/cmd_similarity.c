@@ -27,7 +27,7 @@ static json_t *matrix_json(const float *scores, size_t n)
     return rows;
 }
 
-/* Prints a row of scores for each text, with the text behind it. */
+/* Prints a row of scores for each text, followed by the text. */
 static void print_rows(const float *scores, const cli_collection *all)
 {
     const size_t n = all->count;

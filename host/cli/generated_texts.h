@@ -9,7 +9,7 @@
 /* Options and prompts of a command. */
 typedef struct cli_generating {
     cli_generation options;
-    const char *file; /* file of prompts; NULL: the prompt is the argument behind the model */
+    const char *file; /* file of prompts; NULL: the prompt is the argument after the model */
     int as_json;
 } cli_generating;
 

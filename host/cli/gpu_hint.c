@@ -133,7 +133,7 @@ static bool has_driver(const cli_gpu_places *places, const char *beginning)
                          (strcmp(beginning, "rusticl") == 0 && names_driver(places->filenames, "RusticlOpenCL")));
 }
 
-/* Whether RUSTICL_ENABLE names the driver. It is a list with commas; a driver may have numbers of devices behind a colon. */
+/* Whether RUSTICL_ENABLE names the driver. It is a list with commas; a driver may have numbers of devices after a colon. */
 static bool is_enabled(const char *list, const char *driver)
 {
     const size_t length = strlen(driver);

@@ -18,7 +18,7 @@ static double tick_step(double largest)
     return power * (lead < 1.2 ? 0.2 : lead < 2 ? 0.5 : lead < 5 ? 1 : 2);
 }
 
-/* The largest magnitude; 1 where all are 0. */
+/* Returns the largest magnitude, or 1 if all values are 0. */
 static float find_largest(const float *values, size_t count)
 {
     float largest = 0;
@@ -35,7 +35,7 @@ static bool has_negative(const cli_heatmap *map)
     return false;
 }
 
-/* The darkest colour's value: the first tick that no magnitude exceeds. */
+/* Returns the value of the darkest colour: the first tick that no magnitude exceeds. */
 static float round_top(double largest)
 {
     const double step = tick_step(largest);
@@ -157,7 +157,7 @@ static void draw_tick(cli_pen *pen, const cli_heatmap_layout *l, double y, const
     cli_text_draw(pen, text, l->bar_x + BAR_WIDTH + TICK + 4, y, CLI_ALIGN_LEFT, false);
 }
 
-/* The colour bar from its foot: 0 or, where there are negative values, -1, to 1. */
+/* The colour bar, from 0 (or -1 if there are negative values) at its lower end to 1. */
 typedef struct bar {
     double y, height;
     bool is_signed;
@@ -229,7 +229,7 @@ typedef struct heading {
     double x, y;
 } heading;
 
-/* The matrix's name and, where colours are its own, its maximum. */
+/* Draws the matrix's name and, if each matrix has its own colour scale, its largest magnitude. */
 static clf_status draw_name(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, const heading *h)
 {
     clf_str name = CLF_STR_INIT;

@@ -12,9 +12,9 @@
 
 /* How values become colours. */
 typedef enum cli_heatmap_scale {
-    CLI_SCALE_SQRT,  /* square root of the share of one maximum for all: small values are seen beside large ones */
-    CLI_SCALE_HEAD,  /* share of the matrix's own largest magnitude, which stands behind its name */
-    CLI_SCALE_SHARED /* share of one maximum for all */
+    CLI_SCALE_SQRT,  /* square root of value / maximum of all matrices: small values stay visible beside large ones */
+    CLI_SCALE_HEAD,  /* value / largest magnitude of its own matrix, which the picture shows after the matrix's name */
+    CLI_SCALE_SHARED /* value / maximum of all matrices */
 } cli_heatmap_scale;
 
 typedef enum cli_heatmap_format { CLI_HEATMAP_PNG, CLI_HEATMAP_SVG } cli_heatmap_format;
@@ -33,7 +33,7 @@ typedef struct cli_heatmap {
     const char *const *column_labels; /* [columns] */
     const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at a round number that no
                                        * magnitude exceeds (CLI_SCALE_HEAD: at the largest magnitude). Negative values run to blue on the
-                                       * same scale, and the colour bar has both sides where there are any */
+                                       * same scale; the colour bar shows blue only if there are negative values */
 } cli_heatmap;
 
 /* Chooses the format of a picture, as cli_format_choose does. */

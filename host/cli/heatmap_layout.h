@@ -18,7 +18,7 @@ enum {
     LABEL_PITCH = 11,   /* least distance of labels */
     TICK = 4,
     BAR_WIDTH = 14,
-    BAR_HEIGHT = 220,   /* at most this */
+    BAR_HEIGHT = 220,   /* largest height */
     SMALLEST_WIDTH = 260,
     TITLE_LIMIT = 640,  /* widest title that a picture is made wider for */
     LARGEST_SIDE = 16000,

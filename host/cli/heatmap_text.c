@@ -213,7 +213,7 @@ static double guess_width(const cli_pen *pen, const char *bytes, size_t size)
     return pen->size * 0.5 * utf8proc_charwidth((utf8proc_int32_t)code);
 }
 
-/* Space for a copy of a run, ended by the NUL that cairo expects. A longer run is truncated. */
+/* Space for a copy of a run, ended by the NUL that cairo expects. A longer run is truncated. 8 bytes: "U+10FFFF". */
 typedef struct run_text {
     char bytes[MOST_CHARACTERS * 8 + 1];
 } run_text;

@@ -113,7 +113,7 @@ int cli_progress_update(void *user, size_t done, size_t total)
 {
     const cli_progress *p = user;
     char bar[BAR + 1], left[32];
-    const size_t all = p->base + done; /* by this process */
+    const size_t all = p->base + done; /* done by this process */
     const double share = total ? p->from + (p->until - p->from) * (double)done / (double)total : NAN;
     const double built = (double)(build_ns(p->context) - p->build_ns) / 1e9;
     const double seconds = fmax((double)(clfi_now_ns() - p->start_ns) / 1e9 - built, 1e-3);

@@ -12,7 +12,7 @@
 
 typedef struct storage {
     char *directory;  /* NULL: memory */
-    const char *name; /* of the memory */
+    const char *name; /* names the memory in messages */
     const void *data;
     size_t bytes;
     clf_safetensors *file; /* NULL until it is loaded */

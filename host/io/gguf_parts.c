@@ -49,7 +49,7 @@ bool clfi_gguf_is_split_key(const clf_gguf_value *value)
     return value->key.length > length && memcmp(value->key.data, CLFI_GGUF_SPLIT, length) == 0;
 }
 
-/* Whether `path` is the first of `count` parts, by its name and its key. */
+/* Checks by name and key that `path` is the first of `count` parts. */
 static clf_status check_first(const clf_gguf *file, const char *path, int count, split_name *out)
 {
     int64_t number;
@@ -114,7 +114,7 @@ static clf_status take_over(clf_gguf *file, clf_gguf *part, int index)
         file->tensors[file->count] = part->tensors[i];
         file->tensors[file->count++].part = index;
     }
-    part->count = 0; /* the names have moved */
+    part->count = 0; /* `file` owns the names now */
     file->others[index - 1] = part->map;
     file->other_count++;
     part->map = NULL;

@@ -73,7 +73,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
 static bool is_idle(const char *suffix)
 {
     static const char *const idle[] = {"vocab_size", "tensor_data_layout", /* the tensors show both */
-                                       CLFI_GGUF_SCALING_POSITIONS,        /* of scalings that read it */
+                                       CLFI_GGUF_SCALING_POSITIONS,        /* read with the scalings that use it */
                                        "rope.scaling.finetuned"};          /* describes the model to people */
     for (size_t i = 0; i < COUNT(idle); i++)
         if (strcmp(suffix, idle[i]) == 0)

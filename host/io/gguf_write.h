@@ -8,7 +8,7 @@
 
 /* Called now and then with the progress of the writer. */
 typedef struct clf_gguf_progress {
-    void (*tell)(void *user, size_t done, size_t total); /* in weights */
+    void (*tell)(void *user, size_t done, size_t total); /* counts weights */
     void *user;
 } clf_gguf_progress;
 

@@ -8,7 +8,7 @@
 
 static json_malloc_t inner_malloc = malloc;
 static json_free_t inner_free = free;
-static bool is_counted = true; /* the inner allocator is malloc, which knows a block's size */
+static bool is_counted = true; /* the inner allocator is malloc, so malloc_usable_size works on its blocks */
 
 static _Thread_local bool has_failed;
 static _Thread_local clf_json_account *open_account;
@@ -34,7 +34,8 @@ static void release(void *block)
     inner_free(block);
 }
 
-/* Runs before main, or when the library is loaded. Blocks that jansson has given out by then are still freed by the inner allocator. */
+/* Runs before main, or when the library is loaded. Blocks that jansson allocated earlier can still be freed: `release` passes every block
+ * to the inner allocator. */
 __attribute__((constructor)) static void put_in(void)
 {
     json_get_alloc_funcs(&inner_malloc, &inner_free);

@@ -70,7 +70,7 @@ static json_t *load(const char *text, size_t size, size_t flags, json_error_t *e
     clfi_json_memory_put_back(failed_before);
     if (!failed)
         return root;
-    json_decref(root); /* it may lack something, and the error may name another fault */
+    json_decref(root); /* the value may lack members, and the error may name another cause */
     *error = (json_error_t){.position = 0};
     error->text[JSON_ERROR_TEXT_LENGTH - 1] = json_error_out_of_memory;
     return NULL;

@@ -14,7 +14,7 @@ enum {
     MAX_HEADER = 1 << 20 /* 64 dimensions need less than two thousand bytes */
 };
 
-/* Finds the header's text and the data behind it. */
+/* Finds the header's text and the data after it. */
 static clf_status split(const unsigned char *bytes, size_t size, const char *name, const char **text, size_t *text_bytes)
 {
     size_t at = sizeof magic + VERSION_BYTES;

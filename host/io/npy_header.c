@@ -76,7 +76,7 @@ static clf_status parse_bool(cursor *c, bool *out)
     return fail_at(c, "True or False");
 }
 
-/* A dimension: decimal digits without leading zeros; an L behind it is Python 2's long integer. */
+/* A dimension: decimal digits without leading zeros; an L after it is Python 2's long integer. */
 static clf_status parse_dimension(cursor *c, int64_t *out)
 {
     static const char expected[] = "dimension from 0 to 2^63-1";

@@ -17,7 +17,7 @@ typedef struct cli_classifying {
         "batch-tokens", 0, "N", "tokens in one forward pass (default: chosen for the device)", CLI_SIZE, &(c).batch_tokens \
     }
 
-/* The parameters of the library's calls; the caller adds the progress. */
+/* Parameters of clf_session_classify and clf_session_score_pairs; the caller adds the progress callback. */
 clf_classify_params cli_classify_params(const cli_classifying *options);
 
 /* Receives a window's rows: logits and scores of `labels` numbers each. */

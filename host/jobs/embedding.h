@@ -63,7 +63,7 @@ typedef struct cli_window_call {
 typedef struct cli_window_work {
     clf_status (*run)(void *user, const cli_inputs *inputs, const cli_window_call *call, clf_embed_stats *stats);
     clf_status (*give)(void *user, const cli_inputs *inputs);
-    const clf_model *model; /* and the next two: for the notice of truncated texts */
+    const clf_model *model; /* model, unit and max_tokens: for the notice of truncated texts */
     const char *unit;
     size_t max_tokens; /* 0: the model's */
 } cli_window_work;

@@ -33,17 +33,17 @@ typedef struct cli_met_text {
 typedef struct cli_inputs {
     char **arguments; /* read after the file; "-" stands for the lines of standard input */
     int argument_count;
-    const clf_text_pair *given; /* in memory: those that are left, */
+    const clf_text_pair *given; /* texts in memory that were not read yet */
     const size_t *given_numbers;
-    size_t given_count, given_total; /* and how many there were at the start */
+    size_t given_count, given_total; /* number of them now, and at the start */
     FILE *stream;                    /* the file being read; NULL = none */
-    const char *name;                /* its name for messages, */
-    const char *unit;                /* and what places[] count in it: "line", or "text" of those in memory */
+    const char *name;                /* the name of the file being read, for messages */
+    const char *unit;                /* what `line` of places[] counts: "line" in files, "text" in memory */
     const char *const *more_files;   /* files to read after this one, borrowed */
     size_t more_count, file_index;
     bool is_jsonl, owns_stream;
     size_t line_number;
-    int argument_total;              /* at the start */
+    int argument_total;              /* argument_count at the start */
     uint64_t file_bytes, bytes_read; /* size of all files (0: unknown), and how many bytes have been read */
     bool stays;                      /* set by the caller: a regular file that changes before its end is read is an error, IO */
     struct stat opened;              /* the file as it was when it was opened */
@@ -54,16 +54,16 @@ typedef struct cli_inputs {
     bool takes_pairs;             /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
     clf_text seconds[CLI_WINDOW]; /* second texts of pairs; data NULL: none */
     cli_place places[CLI_WINDOW]; /* of texts[i] */
-    size_t count, total;          /* in the window; in all windows before it */
-    size_t window;                /* its index */
-    size_t windows;               /* begun so far */
-    size_t window_texts;          /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
+    size_t count, total;          /* texts in the window, and in all windows before it */
+    size_t window;                /* index of the window */
+    size_t windows;               /* number of windows that were begun */
+    size_t window_texts;          /* most texts in one; 0: CLI_WINDOW. The caller sets it, wants and meets before the first window */
     bool (*wants)(void *user, size_t window); /* NULL: all windows; the texts of unwanted ones are read and skipped */
     void *wants_user;
     bool skips_blank; /* texts of nothing but white space are skipped; the caller sets it before the first window */
     clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* decides about each text as it is read; NULL: all taken */
     void *meets_user;
-    uint64_t passed_bytes; /* of windows that were skipped */
+    uint64_t passed_bytes; /* size of the windows that were skipped */
     bool tells_nothing;    /* no warning on standard error about a file without texts; the caller sets it, and the first warning does */
 } cli_inputs;
 

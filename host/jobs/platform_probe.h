@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-/* Enumerates the devices of each .icd file of OCL_ICD_VENDORS (default /etc/OpenCL/vendors) in a child process, all side by side, for at
- * most ten seconds. Must come before the process's first OpenCL call. If a library crashes, hangs, ends the program or cannot be loaded,
+/* Enumerates the devices of each .icd file of OCL_ICD_VENDORS (default /etc/OpenCL/vendors) in a child process, all at once, for at most
+ * ten seconds. Must come before the process's first OpenCL call. If a library crashes, hangs, ends the program or cannot be loaded,
  * `notes` gets a line about it. Then OCL_ICD_VENDORS becomes a temporary folder with the other files, *folder, which the caller removes by
  * cli_platforms_release after the devices have been listed. *folder NULL: all libraries work, or nothing could be tried. IO,
  * OUT_OF_MEMORY. */

@@ -114,8 +114,8 @@ static void share_processors(const cli_ranks *ranks)
     if (ranks->node_size < 2)
         return;
     snprintf(text, sizeof text, "%ld", own > 0 ? own : 1);
-    setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL before 5 */
-    setenv("POCL_CPU_MAX_CU_COUNT", text, 0);  /* and since */
+    setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL before version 5 */
+    setenv("POCL_CPU_MAX_CU_COUNT", text, 0);  /* PoCL since version 5 */
     setenv("POCL_AFFINITY", "0", 1);           /* every rank would bind its first thread to the first processor */
 }
 

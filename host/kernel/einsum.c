@@ -268,7 +268,7 @@ static clf_status run_slices(clf_context *context, const clf_einsum_loops *loops
     return clfi_einsum_loops(context, &second, &memory, out);
 }
 
-/* Runs the end of the innermost kept loop, behind the last whole group of vectors, as loops of its own, so that the bulk needs no tests. */
+/* Runs the end of the innermost kept loop, after the last whole group of vectors, as loops of its own, so that the bulk needs no tests. */
 static clf_status run_split(clf_context *context, const clf_einsum_loops *loops, int64_t group, const clf_einsum_memory *in,
                             const clf_einsum_memory *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `blocks` for any device: quantised weights as they are stored. Few rows of A multiply them as they are; for many they become
- * rows of floats, some at a time, which the engine `tiled` multiplies. */
+/* GEMM engine `blocks` for any device: quantised weights as they are stored. Kernels for few rows of A multiply them without decoding. For
+ * more rows, a slice of the weight at a time is decoded to floats, which the engine `tiled` multiplies. */
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 #include "kernel/weight_rows.h"

@@ -20,7 +20,7 @@ enum {
     NARROW_ROWS = 4      /* rows of a panel whose sums are in registers at once there */
 };
 
-/* A bundle is several vectors of the processor. */
+/* Whether a bundle is wider than a vector of the processor. */
 static bool has_narrow_vectors(const clf_context *context)
 {
     return context->device.caps.vector_width < BUNDLE;

@@ -5,7 +5,7 @@
 
 #include "kernel/gemm_common.h"
 
-enum { CLFI_BUNDLE = 16 /* rows of the weight side by side */ };
+enum { CLFI_BUNDLE = 16 /* rows of the weight, interleaved */ };
 
 /* `lay` and `pack` of CLFI_GEMM_BUNDLES (clf_gemm_form_info). */
 bool clfi_gemm_lay_bundles(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes);

@@ -8,8 +8,8 @@
 enum {
     GROUP = 32,
     FEW_ROWS = 2,    /* most rows that suit four bytes */
-    WIDE_SUMS = 16,  /* vectors of sums that a tile keeps in registers, where they hold 16 words ... */
-    NARROW_SUMS = 4, /* ... and where they hold 8 */
+    WIDE_SUMS = 16,  /* vectors of sums that a tile keeps in registers of 16 words */
+    NARROW_SUMS = 4, /* the same for registers of 8 words */
 };
 
 bool clfi_gemm_bytes_supports(const clf_context *context, const void *call)

@@ -8,7 +8,7 @@
 
 enum { BLOCK_K = 32, BLOCK_COLUMNS = 32 };   /* as in gemm_interleaved.cl */
 enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* least work-items per compute unit; most row tiles per work-item */
-enum { ITEM_BYTES = 1 << 14 };               /* interleaved by one work-item */
+enum { ITEM_BYTES = 1 << 14 };               /* bytes of vectors that one work-item of gemm_interleave writes */
 enum { ROWS, COLUMNS, CACHED_KIB };          /* indices in clf_tile: vectors of a register tile, and how much of B is to stay in a cache */
 
 static const clf_tile_parameter parameters[] = {
@@ -17,7 +17,7 @@ static const clf_tile_parameter parameters[] = {
     [CACHED_KIB] = {"cached_kib", {64, 128, 256, 512, 1024, 2048}},
 };
 
-/* Half of a usual second-level cache for B. */
+/* B gets 512 KiB: half of a usual second-level cache. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     static const clf_tile usual = {{[ROWS] = 6, [COLUMNS] = 4, [CACHED_KIB] = 512}};
@@ -41,7 +41,7 @@ static int lane_width(const clf_context *context)
     return context->device.caps.is_cpu && (width == 8 || width == 16) ? width : 4;
 }
 
-/* The batch dimension that lies side by side in an operand whose matrix does not; -1: none. */
+/* Finds the batch dimension of the lanes: one whose batches are adjacent elements of the result or a factor; -1: none. */
 static int lane_batch(const clf_gemm_args *args)
 {
     const clf_gemm_operand *const operands[] = {&args->c, &args->a, &args->b};
@@ -104,7 +104,7 @@ typedef struct lane_split {
     int fold; /* rows of the matrix that share a vector: 2 if the last vector of batches would be half empty */
 } lane_split;
 
-/* A or B in vectors of lanes: row and column are strides of m or n, and of k. */
+/* A or B in vectors of lanes. at.row is the stride of m (A) or n (B), at.column that of k. */
 typedef struct vectors {
     clf_buffer *buffer;
     clf_lane_operand at;
@@ -137,7 +137,7 @@ static clf_status interleave(clf_context *context, const lane_split *s, const cl
                              int64_t rows, int64_t k, vectors *out)
 {
     const int64_t matrix = rows * k * s->width;
-    const bool x_is_row = from->row < from->column; /* x is the index that is nearer to contiguous */
+    const bool x_is_row = from->row < from->column; /* x: the index, row or k, with the smaller stride */
     clf_region region;
     CLF_TRY(clfi_arena_alloc(context, (size_t)(matrix * s->blocks * s->outer_count) * sizeof(float), &region));
     clf_lane_operand to = {.offset = (cl_long)(region.offset_bytes / sizeof(float)),
@@ -153,7 +153,7 @@ static clf_status interleave(clf_context *context, const lane_split *s, const cl
     }
     *out = (vectors){.buffer = region.buffer, .at = to};
 
-    /* The kernel's columns are x. */
+    /* The kernel counts columns by x, so row and column are exchanged if x is the row. */
     clf_lane_operand from_x = *from, to_x = to;
     if (x_is_row) {
         from_x.column = from->row;
@@ -194,14 +194,14 @@ static clf_status vectors_of(clf_context *context, const lane_split *s, const cl
     return CLF_OK;
 }
 
-/* Lane blocks whose B fits the cache. */
+/* Returns how many lane blocks of B fit into the cache together; at least 1. */
 static int64_t super_blocks(const lane_split *s, const clf_gemm_args *args, int cached_kib)
 {
     const int64_t fit = ((int64_t)cached_kib << 10) / (args->n * args->k * s->width * (int64_t)sizeof(float));
     return fit < 1 ? 1 : fit < s->blocks ? fit : s->blocks;
 }
 
-/* Row tiles of a work-item: one where the cache holds B anyway, else as many as leave each compute unit a few items. */
+/* Row tiles of a work-item: one if the cache holds a lane block of B, else as many as leave each compute unit a few items. */
 static int64_t item_tiles(const clf_context *context, const lane_split *s, const clf_gemm_args *args, int64_t row_tiles, int cached_kib)
 {
     const int64_t items = row_tiles * s->blocks * s->outer_count, units = context->device.info.compute_units;

@@ -25,7 +25,7 @@ clf_lane_operand clfi_lane_operand(const clf_gemm_args *args, int lane, const cl
 /* Sizes of the outer batches, 1 for those that are missing. */
 cl_uint4 clfi_gemm_outer_size(const clf_gemm_args *args, int lane);
 
-/* Buffer and struct. */
+/* Sets two arguments: the buffer and the struct. */
 void clfi_arg_lane_operand(clf_launch *launch, const clf_buffer *buffer, const clf_lane_operand *operand);
 
 #endif

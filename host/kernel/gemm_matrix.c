@@ -13,7 +13,7 @@ enum { SIDE = 16, TOTAL_K = 128, SCRATCH_BYTES = 1024 /* per emulated wave */, P
 typedef struct matrix_variant {
     clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
     bool is_split;
-    int most_blocks; /* of a wave: their sums, and the totals of split numbers, are registers */
+    int most_blocks; /* of a wave, because sums, and totals of split numbers, are in registers */
 } matrix_variant;
 
 #define PARAMETERS                                                                                                          \
@@ -82,7 +82,7 @@ static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
 static bool is_possible(const clf_context *context, const matrix_variant *of, const clf_tile *tile)
 {
     const clf_device_caps *caps = &context->device.caps;
-    const int *v = tile->value, lanes = lanes_of(context), eights = 2 * v[SLICE]; /* of a row of blocks in a slice */
+    const int *v = tile->value, lanes = lanes_of(context), eights = 2 * v[SLICE]; /* groups of 8 numbers in a slice of 16 lines */
     return lanes > 0 && (size_t)(v[WAVES_M] * v[WAVES_N] * lanes) <= caps->max_work_group_size &&
            v[BLOCKS_M] * v[BLOCKS_N] <= of->most_blocks && v[BLOCKS_M] * eights % (v[WAVES_N] * lanes) == 0 &&
            v[BLOCKS_N] * eights % (v[WAVES_M] * lanes) == 0 &&

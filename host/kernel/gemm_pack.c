@@ -102,7 +102,7 @@ static clf_status pack_rows(clf_context *context, const pack_source *from, const
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
 
-/* Some batch is nearer in memory than the next k: batches share pages, even lines. */
+/* Whether batches are nearer to each other in memory than elements along k. They then share pages, even cache lines. */
 static bool are_batches_inner(const pack_source *from)
 {
     for (int i = 0; i < from->batch_rank; i++)

@@ -23,7 +23,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const clf_tile tile = clfi_gemm_panel_tile(context, &args->tile);
     const clf_gemm_weight *weight = args->weight;
     const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, &tile, args->n);
-    /* Panels of a weight may be wider than this tile's: then fewer rows fit beside them. */
+    /* Panels of a weight may be wider than this tile's: then the registers hold the sums of fewer rows. */
     const int fitting_rows = clfi_gemm_panel_rows(context, (int)(panel / width));
     const int max_rows = tile.value[CLFI_PANEL_ROWS] < fitting_rows ? tile.value[CLFI_PANEL_ROWS] : fitting_rows;
     const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;

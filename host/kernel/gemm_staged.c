@@ -14,7 +14,7 @@ enum {
     CACHED_RESULT = 1 << 19 /* elements: 2 MiB, which the second-level caches of two cores hold */
 };
 
-/* The batch dimension that lies side by side in A or C; -1: none. */
+/* Finds a batch dimension whose batches are adjacent elements of A or C; -1: none. */
 static int lane_batch(const clf_gemm_args *args)
 {
     for (int i = 0; i < args->batch_rank; i++)
@@ -83,10 +83,10 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const cl_uint4 outer_size = clfi_gemm_outer_size(args, lane);
 
     const int64_t panels = (args->n + panel - 1) / panel, k_bytes = lane_width * (int64_t)sizeof(float);
-    /* A staged A is read panel after panel; else a super-block of A stays near while panels go by. */
+    /* A large staged A is read for one panel after another; else a super-block of A stays in the cache for all panels. */
     const bool takes_turns = is_a_staged && panel * args->k * k_bytes > CACHED_BYTES / 2;
     const int64_t tiles = takes_turns ? TILES : 1, near_k = takes_turns ? NEAR_BYTES / (panel * k_bytes) : args->k;
-    /* Short pieces while B streams through the caches. */
+    /* Pieces of k are short if B is too large for the cache. */
     const int64_t b_bytes = panels * panel * args->k * batches * (int64_t)sizeof(float);
     const int block_k = takes_turns || b_bytes <= CACHED_BYTES ? 32 : 16;
     const int64_t row_groups = (args->m + rows * tiles - 1) / (rows * tiles);

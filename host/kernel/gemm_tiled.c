@@ -160,7 +160,7 @@ bool clfi_gemm_tiled_half_supports(const clf_context *context, const void *args)
     return supports(context, &halves, args);
 }
 
-/* An operand of the product as the kernel walks it: lines (rows of A, columns of B) and k. */
+/* An operand of the product as the kernel reads it: lines (rows of A, columns of B) along k. */
 typedef struct tile_walk {
     const clf_gemm_operand *operand;
     int64_t lines, line_stride, k_stride;

@@ -11,7 +11,7 @@ enum { VECTOR_GROUPS = 64, GROUP_WG = 64 };
 static void set_arguments(clf_launch *launch, const clf_log_softmax_args *args)
 {
     clfi_arg_view(launch, args->x);
-    clfi_arg_view(launch, args->shift ? args->shift : args->x); /* not read without a shift */
+    clfi_arg_view(launch, args->shift ? args->shift : args->x); /* a dummy if there is no shift: the kernel does not read it */
     clfi_arg_view(launch, args->y);
     clfi_arg_long(launch, args->x->dim[0]);
     clfi_arg_int(launch, args->x->dim[1]);

@@ -18,7 +18,7 @@ typedef struct norm_layout {
     clf_axes rows, columns;
     int64_t row_count, length;
     bool is_unit;
-    int width; /* of vectors */
+    int width; /* elements of a vector */
 } norm_layout;
 
 static norm_layout layout_of(const clf_context *context, const clf_row_norm *args)

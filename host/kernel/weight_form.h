@@ -12,7 +12,7 @@ typedef enum clf_gemm_form {
     CLFI_GEMM_COLUMNS, /* [k,n] row-major, f32 */
     CLFI_GEMM_PANELS,  /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
     CLFI_GEMM_BLOCKS,  /* quantised rows as they are stored; offset and row_stride in bytes */
-    CLFI_GEMM_BUNDLES, /* quantised rows, 16 side by side (cl/shared/weight_bundles.cl) */
+    CLFI_GEMM_BUNDLES, /* quantised rows, 16 interleaved (cl/shared/weight_bundles.cl) */
     CLFI_GEMM_FORM_COUNT
 } clf_gemm_form;
 
@@ -22,7 +22,7 @@ typedef struct clf_gemm_weight {
     clf_dtype dtype;
     clf_weight_type blocks; /* of quantised forms: their type */
     int64_t n, k;
-    int64_t panel; /* rows of the weight, columns of the result, that lie side by side */
+    int64_t panel; /* interleaved rows of the weight, which are columns of the result */
     clf_buffer *buffer;
     int64_t offset, row_stride;     /* element of (n = 0, k = 0); ROWS, COLUMNS, BLOCKS: between rows of the form */
     clf_buffer *bias;               /* f32, n values, then zeros (clfi_gemm_padded_bias); NULL: none */

@@ -36,7 +36,7 @@ static const struct {
     {"bias", KEY_READ},
     {"init_lora_weights", KEY_READ},
     {"auto_mapping", KEY_HARMLESS},
-    {"corda_config", KEY_HARMLESS}, /* of init_lora_weights, as the next three */
+    {"corda_config", KEY_HARMLESS}, /* this and the next three belong to init_lora_weights */
     {"eva_config", KEY_HARMLESS},
     {"loftq_config", KEY_HARMLESS},
     {"lora_ga_config", KEY_HARMLESS},
@@ -222,7 +222,7 @@ static clf_status is_named(const json_t *value, const char *path, const char *ke
     return CLF_OK;
 }
 
-/* The number of the module's layer: the first of its parts that is a number, has a part behind it, and before it at least two parts
+/* The number of the module's layer: the first of its parts that is a number, has a part after it, and before it at least two parts
  * (`before` NULL) or parts whose end `before` matches. -1: there is none. */
 static clf_status layer_of(const char *path, const char *before, const char *module, long *out)
 {

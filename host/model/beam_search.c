@@ -17,7 +17,7 @@
 
 /* A token of a hypothesis and the one before it; hypotheses share their beginnings. */
 typedef struct token_node {
-    int32_t token, parent; /* parent -1: the first behind `begin` */
+    int32_t token, parent; /* parent -1: the first after `begin` */
 } token_node;
 
 typedef struct open_hypothesis {
@@ -43,7 +43,7 @@ struct clf_beam_search {
     clf_beam_rules rules;
     int32_t width, longest; /* longest: tokens of a result */
     clf_beam_stats stats;
-    /* the sources at work */
+    /* the sources that are being searched */
     size_t source_count;
     beam_source *sources;          /* [source_count] */
     open_hypothesis *open, *next;  /* [source_count][width], best first; next: [width], of one source */
@@ -52,7 +52,7 @@ struct clf_beam_search {
     size_t capacity;               /* sources in these arrays */
     token_node *nodes;
     size_t node_count, node_capacity;
-    int32_t *tail; /* [begin_count + longest]: one result behind what it starts with */
+    int32_t *tail; /* [begin_count + longest]: one result after what it starts with */
     float *rows;   /* [hypotheses][V]: with rules.config, log-probabilities on the host */
     bool *is_seen; /* [V]: scratch memory of clfi_penalise_repeated, all false between calls */
     size_t rows_capacity;
@@ -228,7 +228,7 @@ static clf_text_state text_of(const clf_beam_search *search, int32_t node)
     return (clf_text_state){search->tail + at, count, rules->begin_count, count - rules->begin_count + 1 == (size_t)search->longest};
 }
 
-/* Finds the k best of a row, the lower token first of equal ones. Forbidden tokens are behind all others. */
+/* Finds the k best of a row, the lower token first of equal ones. Forbidden tokens come after all others. */
 static clf_status choose_best(const float *row, size_t vocabulary, float score, int32_t k, float *values, int32_t *tokens)
 {
     int32_t count = 0;
@@ -474,7 +474,7 @@ static bool is_done(const clf_beam_search *search, size_t source, int32_t length
 static clf_status step(clf_beam_search *search, size_t source, size_t row, int32_t k)
 {
     const int32_t given = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence);
-    const int32_t length = given - (int32_t)search->rules.begin_count + 1; /* of the results that come now */
+    const int32_t length = given - (int32_t)search->rules.begin_count + 1; /* length of results that end in this step */
     int32_t parents[CLFI_BEAM_MOST], count;
     CLF_TRY(extend(search, source, row, k, length, &count, parents));
     if (count > 0 && length < search->longest && !is_done(search, source, length))

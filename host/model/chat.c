@@ -154,7 +154,7 @@ clf_status clf_session_run_requests(clf_session *session, clf_request *const *re
     for (size_t i = 0; st != CLF_OK && i < count; i++)
         if (requests[i]->params.sequence && requests[i]->finish == CLF_FINISH_NONE) {
             const clf_status emptied = clf_sequence_keep(requests[i]->params.sequence, 0);
-            (void)emptied; /* it always has so many */
+            (void)emptied; /* cannot fail: every sequence has 0 tokens or more */
         }
     CLF_TRY(st);
     for (size_t i = 0; i < count; i++)

@@ -210,7 +210,7 @@ static clf_status take_ids(clf_chat_prompt *p, size_t from)
 }
 
 /* Encodes a piece that does not begin the prompt. Some tokenizers put a space at the beginning of a text, which the piece must not get: so
- * it is encoded behind a newline, whose tokens are left out again. */
+ * it is encoded after a newline, whose tokens are left out again. */
 static clf_status encode_piece(clf_chat_prompt *p, const char *text, size_t size, bool as_text)
 {
     if (size == 0)
@@ -304,7 +304,7 @@ clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages
     return CLF_OK;
 }
 
-/* Finds the control token that the template writes behind an answer, by rendering one between marks. There is none if the template refuses
+/* Finds the control token that the template writes after an answer, by rendering one between marks. There is none if the template refuses
  * the conversation. */
 static clf_status find_end(clf_chat_prompt *p)
 {

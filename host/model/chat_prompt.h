@@ -17,7 +17,7 @@ typedef struct clf_chat_prompt clf_chat_prompt;
 clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, clf_chat_prompt **out);
 void clfi_chat_prompt_close(clf_chat_prompt *prompt); /* NULL is a no-op */
 
-/* The control token that the template writes behind an assistant's message; -1: none. */
+/* The control token that the template writes after an assistant's message; -1: none. */
 int32_t clfi_chat_prompt_end(const clf_chat_prompt *prompt);
 
 /* The conversation's tokens with the beginning of an answer; *out lives until the next call. keeps_control as in clf_chat_params. `more`:

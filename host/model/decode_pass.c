@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs passes of a decode batch: uploads tables of what each token sees, and runs the network. A step, which gives each sequence one token,
- * runs as a launch graph where the device has them. */
+ * runs as a launch graph if the device supports that. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@ static clf_status check_input(const clf_decode_batch *batch, const clf_decode_in
     clf_decode_sequence *s;
     CLF_TRY(clfi_decode_find(batch, input->sequence, &s));
     if (s->is_given || input->count < 1 || !input->tokens)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d gets %s", input->sequence, s->is_given ? "twice" : "no tokens");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d %s", input->sequence, s->is_given ? "is given twice" : "gets no tokens");
     s->is_given = true;
     if (clfi_decode_lacks_source(batch, input->sequence))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "decoding: sequence %d has no source", input->sequence);
@@ -28,11 +28,10 @@ static clf_status check_input(const clf_decode_batch *batch, const clf_decode_in
     return CLF_OK;
 }
 
-/* Sizes of a pass. */
 typedef struct pass_size {
     size_t inputs, tokens;
-    size_t most;        /* tokens of the longest sequence with its new ones */
-    size_t most_source; /* and of the longest source */
+    size_t most;        /* tokens of the longest sequence, including its new ones */
+    size_t most_source; /* tokens of the longest source */
 } pass_size;
 
 static clf_status check_inputs(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, pass_size *out)
@@ -57,7 +56,7 @@ static clf_status check_inputs(clf_decode_batch *batch, const clf_decode_input *
     return st;
 }
 
-/* Takes cache rows for `count` more tokens of a sequence, behind its other rows. */
+/* Takes cache rows for `count` more tokens of a sequence, after its other rows. */
 static clf_status extend(clf_decode_batch *batch, clf_decode_sequence *s, int32_t count)
 {
     CLF_TRY(clfi_grow(&s->rows, &s->capacity, (size_t)(s->length + count), sizeof *s->rows, "cache rows"));
@@ -65,14 +64,14 @@ static clf_status extend(clf_decode_batch *batch, clf_decode_sequence *s, int32_
 }
 
 /* Offsets of the tables for the device, in int32 elements. One number per token: id, position, count of visible tokens, cache row that it
- * is stored in, length of its source. Per input: index of its last token. Per token a row of columns: the cache rows of its sequence and of
- * its source that it sees. */
+ * is stored in, length of its source. Per input: index of its last token. rows [tokens, most] and source_rows [tokens, most_source]: the
+ * cache rows that a token sees, of its sequence and of its source. */
 typedef struct pass_table {
     int64_t tokens, inputs, most, most_source;
     int64_t ids, positions, counts, stored, sources, last, rows, source_rows, all; /* offset of each table, and their sum */
 } pass_table;
 
-/* A step that may be a launch graph gets columns for up to 63 more tokens, so that later steps have the same table and need no new
+/* If a step may be a launch graph, `rows` gets columns for up to 63 more tokens. Later steps then have the same layout and need no new
  * recording. */
 static clf_status lay_out(const clf_decode_batch *batch, const pass_size *size, pass_table *out)
 {
@@ -168,7 +167,7 @@ typedef struct step_key {
     uint64_t cache_moves;
 } step_key;
 
-/* Runs one token of one sequence, or of each of several, as a launch graph where the device runs them. */
+/* Runs a step, as a launch graph if the device supports that and gains from it with this number of tokens. */
 static clf_status step(clf_decode_batch *batch, const pass_table *table, const clf_view *logits)
 {
     const step_key key = {*table, batch->packer.buffer, logits->buffer, logits->offset, clfi_arena_top(batch->context), batch->cache.moves};

@@ -120,7 +120,7 @@ clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const
     decoder->local = decoder->attention;
     decoder->local.window = (int32_t)window;
     CLF_TRY(clfi_model_config_local_layers(json, rule, decoder));
-    if (clfi_stack_local_count(decoder) == decoder->layers) { /* one kind */
+    if (clfi_stack_local_count(decoder) == decoder->layers) { /* all layers are alike */
         decoder->attention = decoder->local;
         memset(decoder->local_layers, 0, sizeof decoder->local_layers);
     }

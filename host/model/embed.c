@@ -67,7 +67,7 @@ static clf_status choose_prompt(const clf_model *model, const clf_embed_params *
     return CLF_OK;
 }
 
-/* Counts a prompt's tokens as sentence-transformers does: with the special tokens before it, without the one behind it. */
+/* Counts a prompt's tokens as sentence-transformers does: with the special tokens before it, without the one after it. */
 static clf_status count_prompt(const clf_model *model, const char *prompt, size_t max_tokens, int32_t *out)
 {
     const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens ? max_tokens : (size_t)model->info.max_tokens};

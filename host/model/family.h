@@ -15,7 +15,7 @@ typedef enum clf_task {
     CLF_TASK_EMBED = 1,     /* an encoder whose outputs are pooled: clf_model */
     CLF_TASK_TRANSFORM = 2, /* encoder and decoder, ids in and logits out: clf_transformer */
     CLF_TASK_PRONOUNCE = 4, /* with its own lists of letters and phonemes: clf_pronouncer */
-    CLF_TASK_GENERATE = 8   /* a decoder with a head over a vocabulary of texts, behind an encoder or not: clf_session_generate */
+    CLF_TASK_GENERATE = 8   /* a decoder with a head over a vocabulary of texts, after an encoder or not: clf_session_generate */
 } clf_task;
 
 typedef struct clf_family {

@@ -263,7 +263,7 @@ static clf_status work(generation *g)
         clfi_request_destroy(g->requests[i]);
     if (st != CLF_OK && g->params.sequence) {
         const clf_status emptied = clf_sequence_keep(g->params.sequence, 0);
-        (void)emptied; /* it always has so many */
+        (void)emptied; /* cannot fail: every sequence has 0 tokens or more */
     }
     return st;
 }

@@ -35,7 +35,7 @@ typedef struct clf_generation_config {
 
 /* Reads generation_config.json where `path` is a directory that has one, else config.json. Rules come from one of the two alone. Two keys
  * are looked for in both: eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id). The rules
- * are forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
+ * are forced_bos_token_id, which comes after the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
  * begin_suppress_tokens, forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for
  * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: a token id that is not a number from 0 on, or another
  * value that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that
@@ -53,7 +53,7 @@ typedef struct clf_text_state {
     bool is_last;
 } clf_text_state;
 
-#define CLFI_IMPOSSIBLE (-1e30f) /* still finite behind any penalty */
+#define CLFI_IMPOSSIBLE (-1e30f) /* still finite after any penalty */
 
 /* Sets logits (or log-probabilities) [vocabulary] of tokens that must not come next to CLFI_IMPOSSIBLE. */
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary);

@@ -17,7 +17,7 @@ typedef struct stored_part {
     clf_checkpoint_tensor tensor;
     int64_t first, count;
     bool is_transposed;
-    void *made; /* owned: the numbers of a computed tensor (tensor.is_made), from its reading until clf_gguf_source.forget */
+    void *made; /* owned: the numbers of a computed tensor (tensor.is_made) between `read` and `forget`; else NULL */
 } stored_part;
 
 typedef struct made_tensor {
@@ -28,7 +28,7 @@ typedef struct made_tensor {
     int64_t head_size;   /* above 0: the rows of each head are reordered so that those of a rotary pair, i and i + head_size / 2, are
                             adjacent */
     float scale, offset; /* weights become scale * (w + offset) */
-    float *values;       /* owned: of a tensor that is not stored */
+    float *values;       /* owned: the numbers of a tensor that the checkpoint lacks; else NULL */
 } made_tensor;
 
 struct clf_gguf_tensors {
@@ -38,7 +38,7 @@ struct clf_gguf_tensors {
     const clf_network_config *network;
     clf_weight_lookup lookup;
     double query_scale;
-    made_tensor **list; /* each in memory of its own: names stay where they are */
+    made_tensor **list; /* each allocated by itself: pointers to names stay valid */
     size_t count, capacity;
 };
 
@@ -72,7 +72,7 @@ static clf_status find_stored(const clf_gguf_tensors *t, const char *name, int64
     if (!out->is_weight || clfi_weight_type_info(out->type)->block_weights != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "%s is of type %s: expected F32, F16 or BF16", name, out->type_name);
     if (out->rank != rank || out->dim[0] != dim[0] || (rank == 2 && out->dim[1] != dim[1]))
-        CLF_FAIL(CLF_FORMAT, "%s: expected %s, found %d sizes, the first %lld", name, expected, out->rank,
+        CLF_FAIL(CLF_FORMAT, "%s: expected %s, found rank %d with dim[0] = %lld", name, expected, out->rank,
                  (long long)(out->rank > 0 ? out->dim[0] : 1));
     return CLF_OK;
 }
@@ -105,7 +105,7 @@ static void finish(made_tensor *made, int64_t columns, bool is_table)
         gguf->dim[0] += made->parts[i].count;
     gguf->dim[1] = columns;
     for (int i = 0; i < gguf->rank; i++)
-        weights *= (size_t)gguf->dim[i]; /* at most the stored parts' */
+        weights *= (size_t)gguf->dim[i]; /* fits: no more than in the stored parts */
     gguf->type = columns > 0 && !is_table ? first->tensor.type : CLF_WEIGHT_F32;
     gguf->bytes = weights * (size_t)clfi_weight_type_info(gguf->type)->block_bytes;
     if (!changes && first->tensor.type == gguf->type && !first->tensor.is_made)
@@ -199,7 +199,7 @@ static clf_status add_tensor(clf_gguf_tensors *t, const clf_weight_name *rows, c
     return CLF_OK;
 }
 
-/* Whether the file gets the weights of this row of GGUF's names. */
+/* Whether the GGUF file has the weights that this row names. */
 static bool is_wanted(const clf_gguf_tensors *t, const clf_weight_name *row)
 {
     const clf_stack_config *stack = stack_of(t);

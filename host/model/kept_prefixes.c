@@ -10,7 +10,7 @@
 static void drop_sequence(const clf_kept_prefixes *prefixes, int32_t sequence)
 {
     const clf_status dropped = clfi_decode_drop(prefixes->batch, sequence);
-    (void)dropped; /* it was opened */
+    (void)dropped; /* cannot fail: the batch has the sequence */
 }
 
 static void drop(clf_kept_prefixes *prefixes, size_t index)

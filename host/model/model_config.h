@@ -17,7 +17,7 @@ typedef struct clf_size_keys {
 
 extern const clf_size_keys clfi_hub_size_keys; /* the keys of most of transformers' families */
 
-/* Reads the sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the
+/* Reads the sizes that the keys name; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the
  * width. */
 clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *keys, clf_stack_config *stack,
                                    clf_embedding_config *embedding);

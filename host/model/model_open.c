@@ -112,7 +112,7 @@ static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *na
     return CLF_OK;
 }
 
-/* Reads and loads what sentence-transformers has after the network. directory: that of modules.json. */
+/* Reads modules.json and loads the modules after the network. A model that generates has none: its pooling is the family's. */
 static clf_status read_sentence(clf_model *model, const char *directory, bool has_weights, clf_sentence_config *sentence)
 {
     const clf_network_config *network = &model->network->config;

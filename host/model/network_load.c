@@ -221,7 +221,7 @@ static void measure_product(const loader *l, const side *s, int64_t layer, const
         clfi_first_use(l->context, rows, clfi_weight_columns(s->config, layer, roles[0]));
 }
 
-/* Loads the roles' matrices as one linear layer, whose outputs stand side by side, and packs it. */
+/* Loads the roles' matrices as one linear layer, whose outputs are concatenated, and packs it. */
 static clf_status load_linear(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int role_count, clf_linear **out)
 {
     clf_row_blocks weights[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT};

@@ -114,7 +114,7 @@ clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *
     *out = weights;
     weights = NULL;
 done:
-    clfi_context_drain(context); /* the memory is about to go */
+    clfi_context_drain(context); /* before the memory that kernels use is freed */
     clfi_arena_release(context, mark);
     clf_tensor_destroy(weights);
     clfi_decoder_memory_release(&pass.memory);

@@ -11,7 +11,7 @@
 #include "op/engines.h"
 #include "runtime/rehearsal.h"
 
-/* One pass over a batch and the check of its rows, without reading them. */
+/* Arguments of enqueue: a batch, and where its rows and their flags go on the device. */
 typedef struct packed_pass {
     clf_session *session;
     const clf_row_pass *pass;
@@ -26,8 +26,8 @@ static clf_status enqueue(void *user)
     return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
 }
 
-/* Finds the kernels of a pass before the first of them is compiled. Later passes may need others, for fewer or more rows, so each pass is
- * rehearsed until one lacks none. */
+/* Compiles the kernels that the pass lacks, several at once. A later pass with fewer or more rows may need others, so every pass is
+ * rehearsed until a rehearsal compiles nothing. */
 static clf_status rehearse(clf_session *session, packed_pass *p)
 {
     const uint64_t built = session->context->stats.programs_built;
@@ -78,7 +78,7 @@ static bool mark_corrupt(const clf_row_pass *pass, const clf_sequences *s, const
     return any;
 }
 
-/* "gemm=tiled,softmax=generic,..." */
+/* The last engine of every table, "gemm=tiled,softmax=generic,...". The caller frees *out. */
 static clf_status portable_engines(char **out)
 {
     clf_str text = CLF_STR_INIT;
@@ -109,17 +109,16 @@ static clf_status session_portable(clf_session *session, clf_session **out)
             context->engines = engines;
             st = clf_model_open(context, session->model->directory, &session->model->params, &model);
         }
-        clf_context_destroy(context); /* the model keeps it */
+        clf_context_destroy(context); /* the model holds a reference */
         if (st == CLF_OK)
             st = clf_session_create(model, NULL, &session->portable);
-        clf_model_destroy(model); /* its session keeps it */
+        clf_model_destroy(model); /* the session holds a reference */
         CLF_TRY(st);
     }
     *out = session->portable;
     return CLF_OK;
 }
 
-/* Runs the pass again, on the portable engines. */
 static clf_status run_again(clf_session *session, const clf_row_pass *pass, const clf_sequences *s, float *out, int32_t *flags)
 {
     clf_session *portable;
@@ -165,7 +164,8 @@ typedef struct warm_rows {
     int32_t *ids, *offsets; /* [tokens], all 0; [tokens + 1] */
 } warm_rows;
 
-/* Enqueues a pass: items 2 i have their tokens in the fewest sequences, items 2 i + 1 in the most, since heads compute a row for each. */
+/* Enqueues a pass over a trial number of tokens: even items put them into as few sequences as possible, odd items one into each sequence.
+ * Heads compute a row for each sequence, so the two may need different kernels. */
 static clf_status run_trial(void *user, size_t item)
 {
     const warm_rows *w = user;

@@ -71,7 +71,7 @@ void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, 
         is_seen[tokens[i]] = false;
 }
 
-enum { LANES = 16 }; /* maxima computed side by side: in a single chain each comparison waits for the one before */
+enum { LANES = 16 }; /* maxima computed independently: in a single chain each comparison waits for the one before */
 
 static float maximum(const float *values, size_t count)
 {
@@ -105,7 +105,7 @@ static int compare(const void *a, const void *b)
     return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : (x->token > y->token) - (x->token < y->token);
 }
 
-static const double negligible = 1e-17; /* of the largest weight: below the numbers' resolution */
+static const double negligible = 1e-17; /* as a share of the largest weight: below the resolution of double */
 
 /* Lists the candidates, best first; returns their number. tokens NULL: logits are of tokens 0, 1 ...; logits[i] <= largest. */
 static size_t list_candidates(clf_sampler *s, float temperature, const float *logits, const int32_t *tokens, size_t count, float largest)

@@ -20,7 +20,7 @@ struct clf_scheduler {
     bool is_warm;     /* clfi_scheduler_warm was called */
     clf_scheduler_params params;
     clf_sampler *sampler;
-    clf_request **running; /* [places]: those below `active` are at work */
+    clf_request **running; /* [places]: those below `active` are running */
     size_t active;
     clf_request **waiting; /* [waiting_count], the longest wait first */
     size_t waiting_count, waiting_capacity;
@@ -89,7 +89,7 @@ void clfi_scheduler_destroy(clf_scheduler *s)
         clf_request *r = s->running[i];
         if (!r->params.sequence && r->sequence >= 0) {
             const clf_status dropped = clfi_decode_drop(s->session->decoding, r->sequence);
-            (void)dropped; /* it was opened */
+            (void)dropped; /* cannot fail: the batch has the sequence */
         }
         r->sequence = -1;
     }

@@ -33,7 +33,7 @@ clf_status clfi_scheduler_warm(clf_scheduler *scheduler);
 /* Requests that have not ended get no further call; their callers destroy them. NULL is a no-op. */
 void clfi_scheduler_destroy(clf_scheduler *scheduler);
 
-/* The request waits for a place behind those that wait already. May be called from a request's callback. The request stays its caller's and
+/* The request waits for a place after those that wait already. May be called from a request's callback. The request stays its caller's and
  * must live until its last call. OUT_OF_MEMORY. INVALID_ARGUMENT: a request of another session. */
 clf_status clfi_scheduler_add(clf_scheduler *scheduler, clf_request *request);
 

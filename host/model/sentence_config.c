@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads sentence-transformers' settings: modules.json, the Pooling module's config.json and what lies beside the network. */
+/* Reads sentence-transformers' settings: modules.json, the Pooling module's config.json and the settings in the network's directory. */
 #include "model/sentence_config.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
 
 static const char where_modules[] = CLFI_SENTENCE_MODULES;
 
-/* Reads the directory of a module that has files. The network's files lie in the model's own directory. */
+/* Reads the directory of a module that has files. It can't be the model's directory, which has the network's files. */
 static clf_status read_path(const char *path, char out[CLFI_MODULE_PATH_BYTES])
 {
     CLF_TRY(clfi_module_path(path, out));
@@ -100,7 +100,7 @@ static clf_status read_pooling(const char *directory, const char *path, clf_sent
     clf_status st = clfi_json_read_in(directory, name, NULL, &json);
     if (st == CLF_OK)
         st = json ? read_modes(json, name, config)
-                  : clfi_fail(CLF_NOT_FOUND, "%s/%s is missing: %s names a Pooling there (is the download whole?)", directory, name,
+                  : clfi_fail(CLF_NOT_FOUND, "%s/%s is missing: %s names a Pooling there (is the download complete?)", directory, name,
                               where_modules);
     json_decref(json);
     free(name);

@@ -22,12 +22,12 @@ typedef enum clf_module_kind {
 
 typedef struct clf_sentence_module {
     clf_module_kind kind;              /* dense, layer norm or normalize */
-    char path[CLFI_MODULE_PATH_BYTES]; /* directory inside the model's; "" where the module has no files */
+    char path[CLFI_MODULE_PATH_BYTES]; /* directory inside the model's; "" if the module has no files */
 } clf_sentence_module;
 
 typedef struct clf_sentence_config {
     bool has_modules;                       /* the directory has a modules.json */
-    clf_pooling pooling[CLF_POOLING_COUNT]; /* side by side; `standard` alone where the directory has no modules.json */
+    clf_pooling pooling[CLF_POOLING_COUNT]; /* their vectors are concatenated; without a modules.json only `standard` */
     size_t pooling_count;                   /* 0: modules.json lists no Pooling, so the directory makes no embedding */
     bool excludes_prompt;                   /* the tokens of a prompt are not pooled */
     bool normalize;                         /* a Normalize module is listed */
@@ -42,7 +42,7 @@ typedef struct clf_sentence_config {
 clf_status clfi_sentence_place(const char *directory, char **out);
 
 /* Reads the configuration. standard: the pooling without a modules.json. UNSUPPORTED: a module or a pooling that is not supported (the
- * message names it and those that are), another order than Transformer, Pooling, others, or a setting that is not followed. NOT_FOUND: the
+ * message names it and those that are), another order than Transformer, Pooling, others, or an unsupported setting. NOT_FOUND: the
  * Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 

@@ -95,7 +95,7 @@ void clf_sequence_destroy(clf_sequence *sequence)
     if (!sequence)
         return;
     const clf_status dropped = clfi_decode_drop(sequence->session->decoding, sequence->number);
-    (void)dropped; /* it is there */
+    (void)dropped; /* cannot fail: the batch has the sequence */
     free(sequence->tokens);
     free(sequence);
 }
@@ -241,7 +241,7 @@ clf_status clf_session_run_sequences(clf_session *session, const clf_sequence_to
     }
     for (size_t i = 0; st != CLF_OK && i < count; i++) {
         const clf_status kept = clfi_decode_keep(session->decoding, inputs[i].sequence->number, g.lengths[i]);
-        (void)kept; /* it has them */
+        (void)kept; /* cannot fail: the sequence has at least as many tokens */
     }
 done:
     free(g.given);

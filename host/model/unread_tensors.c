@@ -29,7 +29,7 @@ static bool is_harmless(const clf_checkpoint_tensor *tensor)
     return tensor->rank == MASK_RANK && fnmatch("*.attn.bias", tensor->name, 0) == 0; /* GPT-2's causal mask */
 }
 
-/* Whether the tensor belongs to a layer, or to a module of a row of the name map. */
+/* Whether the name belongs to the network: it begins as the names of a layer do, or is in a module outside the layers that `rows` has. */
 static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows, const char *name)
 {
     for (; rows && rows->role != CLF_WEIGHT_END; rows++) {
@@ -67,7 +67,7 @@ clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf
             clfi_is_copy_of_table(checkpoint, r->names, r->prefix, tensor.name, r->is_taken, r->user))
             continue;
         if (is_second_version(checkpoint, r, tensor.name))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: the file has this weight twice, with other numbers under \"%s\" (remove one of them)",
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: the file has this weight twice, with different values under \"%s\" (remove one of them)",
                      clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->prefix);
         if (r->takes_all || is_of_rows(r, r->names->encoder, tensor.name) || is_of_rows(r, r->names->decoder, tensor.name))
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: unexpected tensor for model_type \"%s\" with this configuration",

@@ -9,7 +9,7 @@
 typedef struct clf_tensor_readers {
     const clf_name_map *names;
     const char *prefix, *model_type;
-    bool takes_all; /* the network has no other task's head: a decoder. Else tensors outside of the layers may be another task's */
+    bool takes_all; /* every tensor must be loaded (decoders); else tensors outside the layers may be another task's head */
     bool (*is_taken)(const void *user, const char *name);
     const void *user;
 } clf_tensor_readers;

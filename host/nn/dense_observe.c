@@ -90,7 +90,7 @@ const clf_view *clfi_dense_observe(const clf_dense_batch *batch, int64_t layer, 
     return NULL;
 }
 
-/* Rows in the layout's order as [N,L,columns]. */
+/* Views rows, which are in the layout's order, as [N,L,columns]. */
 static clf_view batch_first(const clf_dense_batch *batch, const clf_view *rows)
 {
     const int64_t columns = rows->dim[1];

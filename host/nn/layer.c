@@ -163,7 +163,7 @@ static clf_status prepare_heads(const layer_run *run, const clf_view *q, const c
         return CLF_OK;
     if (!run->pass->positions)
         CLF_FAIL(CLF_INTERNAL, "layers: rotary positions, but the pass has none");
-    clf_view both = *q; /* keys lie behind the queries */
+    clf_view both = *q; /* the keys follow the queries in memory */
     both.dim[0] += k->dim[0];
     return clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, &both);
 }

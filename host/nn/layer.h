@@ -62,7 +62,7 @@ typedef struct clf_norm {
 /* Weights of a layer; the linears belong to the stack. A norm before a block is left out if its gamma is absent, as in ModernBERT's first
  * layer. */
 typedef struct clf_layer {
-    clf_linear *qkv;           /* [(H + 2G) D, C]: query, key and value projections side by side */
+    clf_linear *qkv;           /* [(H + 2G) D, C]: query, key and value projections, concatenated */
     clf_linear *output;        /* [C, H D] */
     clf_linear *source_query;  /* [H D, C]; the source_ ones only in stacks with source attention */
     clf_linear *source_kv;     /* [2 G D, C]: keys and values of the memory */

@@ -196,7 +196,7 @@ static clf_status project(clf_context *context, const mha_job *j, const clf_line
     return clfi_view_count(&flat) ? clfi_linear_run(context, linear, &rows, CLF_ACTIVATION_NONE, NULL, &flat) : CLF_OK;
 }
 
-/* Prepares the contexts of all heads side by side: rows as in the inputs, head h in columns h*dv and on. Without an output projection this
+/* Prepares the concatenated contexts of all heads: rows as in the inputs, head h in columns h*dv and on. Without an output projection this
  * is the output itself. */
 static clf_status make_context(clf_context *context, mha_job *j)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the loops of an einsum step: one per label, sorted by memory order, and joined if the strides of every term continue each other. */
+/* Makes the loops of an einsum step: one per label, sorted by memory order. Two loops become one if, in every operand, the outer stride is
+ * the inner stride times the inner size. */
 #include <string.h>
 
 #include "op/einsum_lower.h"

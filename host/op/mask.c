@@ -8,7 +8,7 @@
 
 CLFI_OPTIONS(clf_attention_masks, CLF_ATTENTION_MASKS_INIT)
 
-/* The axis of the scores that is axis `axis` of the mask. */
+/* Returns the axis of the scores that axis `axis` of the mask applies to. */
 static int axis_of(const clf_mask_form *form, int rank, int axis)
 {
     for (int i = 0; i < rank; i++)
@@ -17,7 +17,7 @@ static int axis_of(const clf_mask_form *form, int rank, int axis)
     return -1;
 }
 
-/* Writes "[2,3]", with "or 1" behind sizes that may be repeated. */
+/* Writes the expected shape, "[2 or 1,3]"; "or 1" follows sizes that may be repeated. */
 static void expected_shape(const clf_mask_form *form, const clf_view *scores, char *out, size_t size)
 {
     int length = snprintf(out, size, "[");

@@ -15,7 +15,7 @@
 
 enum {
     BLOCK_ROWS = 65536,
-    WORK_BYTES = 1 << 26,                /* for scores and keys of the queries that are compared with a block at once */
+    WORK_BYTES = 1 << 26,                /* limit for the scores and keys of the queries compared with a block in one step */
     SCORE_BYTES = 4 + 2 * CLFI_KEY_BYTES /* per score: the score, and its key before and after a step of sorting */
 };
 
@@ -268,7 +268,7 @@ clf_status clf_search_rows(clf_context *context, const clf_tensor *queries, cons
     CLF_TRY(check_matrix("rows", r, q->dim[1]));
     if (k < 1 || k > r->dim[0])
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: k is %lld, expected 1 to the %lld rows", op, (long long)k, (long long)r->dim[0]);
-    CLF_TRY(check_result("scores", s, CLF_F32, q->dim[0], k)); /* before the work */
+    CLF_TRY(check_result("scores", s, CLF_F32, q->dim[0], k)); /* fails before any work is done */
     CLF_TRY(check_result("indices", i, CLF_I32, q->dim[0], k));
     CLF_TRY(clf_search_create(context, queries, k, params, &search));
     clf_status st = add(search, r);

@@ -47,7 +47,7 @@ clf_status clfi_child_fork(void (*serve)(int socket, const void *user), const vo
     return CLF_OK;
 }
 
-/* Moves a descriptor above those that a program gets, and so that programs do not inherit it. The old one is closed, also on failure. */
+/* Moves a descriptor above those that a child gets, and marks it close-on-exec. The old one is closed, also on failure. */
 static int move_up(int descriptor)
 {
     const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, CLFI_CHILD_SOCKETS);
@@ -78,8 +78,8 @@ static int set_files(posix_spawn_file_actions_t *files, int others, int socket, 
     return code;
 }
 
-/* In the program, no signal is blocked or ignored. It has its own process group, so signals of the terminal end only this process, whose
- * end the program notices by its socket. */
+/* The child starts with no signal blocked or ignored, in a process group of its own. So signals of the terminal end only this process,
+ * and the child notices that by its socket. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;

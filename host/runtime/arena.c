@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary device memory. Blocks never move while a region is in use, and a release only moves the top. When nothing is in use, one block
- * replaces several; it is as large as the most that all regions ever took together. */
+/* Temporary device memory. Blocks never move while a region is in use, and a release only moves the top. When no region is in use, one
+ * block replaces several. Its size is the largest total of regions so far. */
 #include "runtime/arena.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ struct clf_arena {
     clf_buffer **blocks;
     size_t count, capacity;
     clf_arena_mark top;
-    size_t most; /* the most bytes of all regions at once since the context was made; at least what was reserved */
+    size_t most; /* peak of top.taken since the context was created, or the reserved size if larger */
 };
 
 clf_status clfi_arena_create(clf_arena **out)
@@ -25,7 +25,7 @@ clf_status clfi_arena_create(clf_arena **out)
 static void release_blocks(clf_arena *arena)
 {
     for (size_t i = 0; i < arena->count; i++) {
-        clfi_context_retain(arena->blocks[i]->context); /* add_block released it once; the last release of the block does so again */
+        clfi_context_retain(arena->blocks[i]->context); /* undoes add_block's release, because clfi_buffer_release releases too */
         clfi_buffer_release(arena->blocks[i]);
     }
     arena->count = 0;
@@ -65,13 +65,13 @@ static clf_status add_block(clf_context *context, size_t size)
 {
     clf_arena *arena = context->arena;
     CLF_TRY(clfi_grow(&arena->blocks, &arena->capacity, arena->count + 1, sizeof *arena->blocks, "arena blocks"));
-    context->usage.arena_blocks += size; /* first: a new block is not in use */
+    context->usage.arena_blocks += size; /* before the buffer exists: the peak counts regions, not blocks */
     const clf_status st = clfi_buffer_create(context, size, &arena->blocks[arena->count]);
     if (st != CLF_OK) {
         context->usage.arena_blocks -= size;
         return st;
     }
-    clfi_context_release(context); /* the arena belongs to the context: its blocks must not keep it alive */
+    clfi_context_release(context); /* the context owns the arena: blocks must not keep the context alive */
     arena->count++;
     return CLF_OK;
 }

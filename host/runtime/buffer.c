@@ -89,7 +89,7 @@ clf_status clfi_buffer_create_lasting(clf_context *context, size_t size_bytes, c
     count_device_bytes(context, size_bytes);
     const cl_int code = clSetMemObjectDestructorCallback(buffer->memory, release_pages, chunk);
     if (code != CL_SUCCESS) {
-        clfi_buffer_release(buffer); /* no command has used it yet */
+        clfi_buffer_release(buffer); /* frees it at once: no command has used it yet */
         clfi_page_chunk_release(chunk);
         return fail_creation(context, size_bytes, "clSetMemObjectDestructorCallback", code);
     }
@@ -103,7 +103,7 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
     if (!caps->unified_memory)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
     if (caps->blocks_signals) /* see base/file_map.h */
-        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: a file that is truncated meanwhile would end the program");
+        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: truncating the file during use would end the program");
     if (!map->data || (uintptr_t)map->data % caps->base_alignment_bytes != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
     clf_buffer *buffer;
@@ -125,7 +125,7 @@ clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
     return buffer;
 }
 
-/* A driver keeps its own memory until its commands are done, but it does not know about the mapping, so the queue must finish first. If
+/* The driver does not keep the mapping alive for queued commands, so the queue must finish before the file is unmapped. If
  * this queue, or the queue of another context on the same memory, does not finish, the mapping stays: a leak is better than a kernel that
  * reads unmapped memory. */
 static void release_mapped(clf_buffer *buffer)

@@ -11,7 +11,7 @@
 
 /* Kind of a message. */
 typedef enum clf_compile_word {
-    CLFI_COMPILE_HELLO,    /* from the program, once after its start; body: clf_version() */
+    CLFI_COMPILE_HELLO,    /* from the compiler program, once after its start; body: clf_version() */
     CLFI_COMPILE_REQUEST,  /* to the program; body: texts in the order of write_request (outside_build.c) */
     CLFI_COMPILE_DONE,     /* the binary is in the cache; body: empty */
     CLFI_COMPILE_REJECTED, /* the driver reported an error in the source; body: its messages */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes caches, limits and extensions of a device as text for users. The library makes no decision by them. */
+/* Describes caches, limits and extensions of a device as text for users. The library bases no decision on them. */
 #include "base/str.h"
 #include "runtime/device.h"
 

@@ -120,7 +120,7 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     clf_compile_word word;
     const char *text;
     if (!compiler->is_ready && state == CLFI_COMPILE_GONE)
-        clfi_compiler_look(compiler, &word, &text); /* it may have greeted before it ended */
+        clfi_compiler_look(compiler, &word, &text); /* its greeting may have come before it ended */
     const bool was_ready = compiler->is_ready;
     const bool is_fault = clfi_compiler_stop(compiler, how);
     queue->of[at] = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiles several programs at once in child processes (runtime/compiler.h). They write the programs into the cache on disk, from which
  * these are loaded. A compiler that crashes or hangs ends only its own process, and compilers that cannot run in several threads still run
- * side by side. */
+ * at the same time. */
 #ifndef CLFI_RUNTIME_OUTSIDE_BUILD_H
 #define CLFI_RUNTIME_OUTSIDE_BUILD_H
 

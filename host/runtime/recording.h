@@ -26,7 +26,7 @@ typedef struct clf_recording {
     clf_recorded_argument *arguments;
     size_t argument_count, argument_capacity;
     clf_str records;   /* what the device reads: each launch's header and arguments; addresses of buffers are filled in at the end */
-    size_t end;        /* offset behind the last complete record */
+    size_t end;        /* offset after the last complete record */
     clf_buffer **held; /* the arguments' buffers, each once, retained */
     size_t held_count, held_capacity;
     uint64_t number; /* of the recording, unique in the process */

@@ -13,26 +13,26 @@
 /* A built program, or one that cannot be built. Only handle, is_unsaved and is_void change later. */
 typedef struct clf_program {
     cl_program handle;              /* NULL: see reason and is_void */
-    char *reason;                   /* why the driver's compiler must not be given it; NULL: it was built */
-    char *kernel;                   /* the kernel's name, and ... */
-    char *options;                  /* ... with it the key */
+    char *reason;                   /* why it must not be compiled (again); NULL: it may be */
+    char *kernel;                   /* the kernel's name; with the options, identifies the program */
+    char *options;                  /* the compile-time options, as text */
     uint64_t hash;                  /* hash of the options */
     char key[CLFI_HASH_TEXT_BYTES]; /* its key in the cache on disk */
-    bool is_unsaved;                /* the cache's file is to be written after the first launch */
+    bool is_unsaved;                /* to be written to the cache after the first launch */
     bool is_void;                   /* made for a cl_context that was lost; its texts stay, because profiles borrow them */
 } clf_program;
 
 typedef struct clf_shared {
     atomic_size_t references;
     atomic_bool is_stuck;         /* a queue did not finish: it may still read any file, so no file is unmapped any more */
-    atomic_bool has_told;         /* a log line of level error has named an engine that is left out (op/left_out.h) */
+    atomic_bool has_told;         /* an error in the log has already named an engine that is left out (op/left_out.h) */
     pthread_mutex_t lock;         /* guards everything below; held while a program is compiled, so that no second thread compiles it too */
     clf_private_directory *cache; /* of compiled programs; NULL: none */
     struct clf_compiler_pool *compilers; /* of runtime/compiler_pool.h; NULL: kernels are compiled in this process */
     clf_program **programs;
     size_t count, capacity;
     clf_buffer *mapped;     /* buffers that use a file or the caller's memory in place */
-    char changed_file[512]; /* why results must not be read any more: a file was changed while a queue used it; "": they may */
+    char changed_file[512]; /* message if a file was changed while a queue used it: reads fail from then on; "": none */
 } clf_shared;
 
 void clfi_program_destroy(clf_program *program);

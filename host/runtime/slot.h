@@ -16,7 +16,7 @@ typedef struct clf_slot_type {
 } clf_slot_type;
 
 /* *out_pointer: the context's content of this type, made and zeroed at the first call. The context is const here so that functions which
- * only ask it may keep what they found. No context object is itself const, and one thread uses it at a time. OUT_OF_MEMORY. */
+ * only query it can cache what they found. No context object is itself const, and one thread uses it at a time. OUT_OF_MEMORY. */
 clf_status clfi_slot_get(const clf_context *context, const clf_slot_type *type, void *out_pointer);
 
 /* Clears and frees all slots, the newest first. */

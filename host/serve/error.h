@@ -9,7 +9,7 @@
 
 /* id; HTTP status, type and code (NULL: none) as OpenAI has them, for all routes but TEI's; HTTP status and error_type of TEI's routes.
  * Clients repeat requests by themselves after 408, 409, 429 and 5xx. So a request that can never succeed gets another status, except for
- * NOT_BUILT, where RFC 9112 asks for 501. LEFT is for the log and the metrics alone. */
+ * NOT_BUILT, where RFC 9112 asks for 501. LEFT is not sent: the client closed the connection, and only the log and the metrics count it. */
 #define SRV_FAULT_MAP(X)                                                                    \
     X(INVALID, 400, "invalid_request_error", NULL, 422, "validation")                       \
     X(EMPTY, 400, "invalid_request_error", NULL, 400, "empty")                              \

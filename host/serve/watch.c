@@ -178,7 +178,7 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     }
     if (!connection->job) {
         if (age > watch->request_ns)
-            shutdown(connection->fd, SHUT_RDWR); /* it does not read its answer */
+            shutdown(connection->fd, SHUT_RDWR); /* the client does not read its answer */
         return false;
     }
     if (has_left(connection, now)) {

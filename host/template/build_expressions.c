@@ -41,7 +41,7 @@ static clf_status parse_literal(template_parser *p, template_node **out)
     }
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    for (; st == CLF_OK && p->at->kind == TOKEN_STRING; p->at++) /* strings side by side are one */
+    for (; st == CLF_OK && p->at->kind == TOKEN_STRING; p->at++) /* adjacent strings are one string */
         st = clfi_str_append(&text, json_string_value(p->at->value), json_string_length(p->at->value));
     (*out)->value = st == CLF_OK ? json_stringn(clfi_str_text(&text), text.length) : NULL;
     clfi_str_free(&text);
@@ -424,7 +424,7 @@ clf_status clfi_parse_tuple(template_parser *p, clf_status (*part)(template_pars
     CLF_TRY(make_tuple(p, out));
     CLF_TRY(clfi_parser_add_item(*out, item));
     while (clfi_parser_take_sign(p, ",")) {
-        if (clfi_parser_is_sign(p, ")") || p->at->kind == TOKEN_VAR_END || p->at->kind == TOKEN_TAG_END) /* a comma behind the last */
+        if (clfi_parser_is_sign(p, ")") || p->at->kind == TOKEN_VAR_END || p->at->kind == TOKEN_TAG_END) /* a comma after the last */
             return CLF_OK;
         CLF_TRY(part(p, &item));
         CLF_TRY(clfi_parser_add_item(*out, item));

@@ -333,7 +333,7 @@ static size_t line_break(const char *text, size_t size)
     return (code >= '\n' && code <= '\r') || (code >= 0x1c && code <= 0x1e) ? bytes : 0;
 }
 
-/* Appends the text's lines, each behind `width` spaces. The first has them only with is_first, the others unless they are empty. */
+/* Appends the text's lines, indented by `width` spaces: the first line only with is_first, the others unless they are empty. */
 static clf_status append_indented(const template_run *run, const template_node *node, const char *text, size_t size, int width,
                                   bool is_first, clf_str *out)
 {

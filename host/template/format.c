@@ -101,7 +101,7 @@ static clf_status append_aligned(formatter *f, const format_spec *spec, char ali
         length += ((unsigned char)text[i] & 0xc0) != 0x80;
     const size_t missing = (size_t)spec->width > length ? (size_t)spec->width - length : 0;
     const size_t before = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
-    if (align == '=' && size && text[0] == '-') { /* zeros behind the sign */
+    if (align == '=' && size && text[0] == '-') { /* zeros after the sign */
         CLF_TRY(clfi_str_append_char(&f->out, '-'));
         text++;
         size--;
@@ -179,7 +179,7 @@ static clf_status find_argument(formatter *f, const char *name, size_t size, con
     RUN_FAIL(f->run, f->node, CLF_FORMAT, "format: there is no argument \"%.*s\"", (int)(size < 64 ? size : 64), name);
 }
 
-/* Replaces *value by its part ".name" or "[0]" at *at, and moves *at behind it. */
+/* Replaces *value by its part ".name" or "[0]" at *at, and moves *at past it. */
 static clf_status take_part(formatter *f, const char **at, const char *end, json_t **value)
 {
     const bool is_item = **at == '[';

@@ -137,7 +137,7 @@ static bool precedes_letter(const caser *c, size_t at)
     return false;
 }
 
-/* Appends the lower case of the character that ends before `next`. A sigma behind a letter and before none becomes a final one. */
+/* Appends the lower case of the character that ends before `next`. A sigma after a letter and before none becomes a final one. */
 static clf_status append_lower(const caser *c, utf8proc_int32_t code, size_t next)
 {
     utf8proc_int32_t codes[MOST_CODES];

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-/* X(kind, its name in messages, text before and behind its elements). A GENERATOR's elements can be read only once. */
+/* X(kind, its name in messages, text before and after its elements). A GENERATOR's elements can be read only once. */
 #define CLFI_LIST_KINDS(X)                          \
     X(LIST, "list", "[", "]")                       \
     X(TUPLE, "tuple", "(", ")")                     \

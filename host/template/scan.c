@@ -14,10 +14,10 @@ typedef struct scanner {
     clf_template *tpl;
     const char *at, *end;
     int line;
-    bool is_line_start; /* a line begins here: at the template's start, or the last tag took the newline behind it */
+    bool is_line_start; /* a line begins here: at the template's start, or the last tag took the newline after it */
 } scanner;
 
-/* Goes back over white space, as Python's str.isspace has it, at the end of text[from..at); with `stop` only to the character behind it. */
+/* Goes back over white space, as Python's str.isspace has it, at the end of text[from..at); with `stop` only to the character after it. */
 static const char *before_space(const char *from, const char *at, char stop)
 {
     while (at > from && at[-1] != stop) {
@@ -166,7 +166,7 @@ static bool pass_digits(const char **at, const char *end, int base)
     return true;
 }
 
-/* Passes the fraction and the exponent of a real number, of which one must be there. No real number stands behind a dot: "x.1.5" has two
+/* Passes the fraction and the exponent of a real number, of which one must be there. No real number stands after a dot: "x.1.5" has two
  * indices. */
 static bool pass_real(scanner *s)
 {
@@ -192,7 +192,7 @@ static bool pass_real(scanner *s)
     return is_real;
 }
 
-/* Passes a whole number and returns its base: 2, 8 or 16 behind 0b, 0o or 0x, else 10. A decimal number with leading zeros ends behind
+/* Passes a whole number and returns its base: 2, 8 or 16 after 0b, 0o or 0x, else 10. A decimal number with leading zeros ends after
  * them, as in Jinja. */
 static int pass_whole(scanner *s)
 {
@@ -246,7 +246,7 @@ static clf_status scan_sign(scanner *s)
     CLF_FAIL(CLF_FORMAT, "%s line %d: unexpected \"%.1s\"", s->tpl->name, s->line, s->at);
 }
 
-/* Skips white space behind a closed tag: all of it after "-%}", "-}}" and "-#}", one newline after "%}" and "#}", none after "}}" and
+/* Skips white space after a closed tag: all of it after "-%}", "-}}" and "-#}", one newline after "%}" and "#}", none after "}}" and
  * "+%}". */
 static void skip_behind(scanner *s, bool takes_all, bool takes_newline)
 {
@@ -332,7 +332,7 @@ static size_t text_before(const scanner *s, const char *from, const char *tag, c
     return (size_t)((begins_line ? start : tag) - from);
 }
 
-/* Reads what follows "{%" of a tag that is `word` alone, and moves *at behind it. *sign: '-' or '+' before "%}", else ' '. False: it is
+/* Reads what follows "{%" of a tag that is `word` alone, and moves *at past it. *sign: '-' or '+' before "%}", else ' '. False: it is
  * another tag. */
 static bool pass_word_tag(const scanner *s, const char **at, const char *word, char *sign)
 {
@@ -348,7 +348,7 @@ static bool pass_word_tag(const scanner *s, const char **at, const char *word, c
     return true;
 }
 
-/* Reads {% raw %} ... {% endraw %}, whose text is taken as it stands, with the newline behind {% raw %}. *is_raw: the tag at s->at was one,
+/* Reads {% raw %} ... {% endraw %}, whose text is taken as it stands, with the newline after {% raw %}. *is_raw: the tag at s->at was one,
  * and all of it has been read. */
 static clf_status scan_raw(scanner *s, bool *is_raw)
 {

@@ -59,7 +59,7 @@ typedef struct template_json {
  * too deep or too long as above. */
 clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out);
 
-/* A dictionary stores a string key as it is, and an integer key as its digits behind a byte that UTF-8 never has. A bool is the integer 0
+/* A dictionary stores a string key as it is, and an integer key as its digits after a byte that UTF-8 never has. A bool is the integer 0
  * or 1, and a whole real number is that integer. */
 typedef struct template_key {
     char room[24];

@@ -60,7 +60,7 @@ clf_status clfi_absent_tokens_check(const clf_tokenizer *tokenizer, const char *
         const size_t last = size - end < length - 1 ? size : end + length - 1;
         if (memmem(text + start, last - start, content, length))
             CLF_FAIL(CLF_UNSUPPORTED,
-                     "the text holds \"%.80s\", which %s names as a token: the vocabulary has none (transformers would add one behind it: "
+                     "the text holds \"%.80s\", which %s names as a token: the vocabulary has none (transformers would append it: "
                      "list it under added_tokens of tokenizer.json, or remove the key)",
                      content, json_string_value(where));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the tokens that tokenizer_config.json names and the vocabulary lacks, and refuses texts that hold one. transformers gives such a
- * token a new id behind the vocabulary, for which a model has no trained row. */
+ * token a new id after the vocabulary, for which a model has no trained row. */
 #ifndef CLFI_TEXT_ABSENT_TOKENS_H
 #define CLFI_TEXT_ABSENT_TOKENS_H
 
@@ -15,7 +15,7 @@ clf_status clfi_absent_tokens_read(const json_t *config, const char *name, clf_t
 /* Records one token, which `key` of the file `name` lists, unless the vocabulary has it. OUT_OF_MEMORY. */
 clf_status clfi_absent_tokens_add(const char *content, const char *name, const char *key, clf_tokenizer *tokenizer);
 
-/* Looks for absent tokens that begin in bytes [start, end) of text[0..size); they may end behind `end`. UNSUPPORTED: there is one. */
+/* Looks for absent tokens that begin in bytes [start, end) of text[0..size); they may end after `end`. UNSUPPORTED: there is one. */
 clf_status clfi_absent_tokens_check(const clf_tokenizer *tokenizer, const char *text, size_t start, size_t end, size_t size);
 
 #endif

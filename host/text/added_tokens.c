@@ -190,7 +190,7 @@ static bool takes_space(const clf_added_pattern *pattern, uint32_t code)
     return clfi_char_is_whitespace(code) && (code < 0x80 || !pattern->strips_ascii);
 }
 
-/* Finds the next accepted match; *from moves behind the pattern itself, not behind stripped white space. So a match may begin before
+/* Finds the next accepted match; *from moves past the pattern itself, not past stripped white space. So a match may begin before
  * `done`, where the match before it ended. */
 static bool find_match(const clf_added_matcher *matcher, const unsigned char *text, size_t size, bool ignore_special, size_t done,
                        size_t *from, clf_segment *match)

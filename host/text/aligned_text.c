@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Aligned text: a string and, beside it, an array of spans that is kept only when somebody asks for offsets. */
+/* Aligned text: a string and, beside it, an array of spans that is kept only if the caller asks for offsets. */
 #include "text/aligned_text.h"
 
 #include <stdlib.h>

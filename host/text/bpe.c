@@ -65,7 +65,7 @@ static size_t find_word(const char *text, size_t size, size_t from)
     return size;
 }
 
-/* Whether U+2581 is a token and no token has it behind another character. No merge then crosses the beginning of a word, and a long text
+/* Whether U+2581 is a token and no token has it after another character. No merge then crosses the beginning of a word, and a long text
  * may be divided there. */
 static bool do_words_end(const clf_vocabulary *vocabulary)
 {

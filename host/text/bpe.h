@@ -12,7 +12,7 @@
 typedef struct clf_bpe_settings {
     const char *unknown;             /* token of a character that is not in the vocabulary; NULL: such characters are dropped */
     const char *continuation_prefix; /* before every character but a word's first; "" for none */
-    const char *end_suffix;          /* behind a word's last character; "" for none */
+    const char *end_suffix;          /* after a word's last character; "" for none */
     bool fuse_unknown;               /* neighbouring unknown characters are one token */
     bool byte_fallback;              /* an unknown character becomes the tokens "<0x00>" .. "<0xFF>" of its bytes, if all are there */
     bool ignore_merges;              /* a word that is in the vocabulary becomes that token */

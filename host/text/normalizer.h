@@ -13,7 +13,7 @@ typedef struct clf_normalizer_kind {
     /* Appends the normal form of `from` to the empty `to`. */
     clf_status (*run)(const void *settings, const clf_aligned_text *from, clf_aligned_text *to, clf_text_workspace *work);
 
-    /* A text may be normalised in parts, if each part ends behind an ASCII space or line end: the joined forms are the form of the
+    /* A text may be normalised in parts, if each part ends after an ASCII space or line end: the joined forms are the form of the
      * whole. */
     bool is_local;
 } clf_normalizer_kind;

@@ -37,7 +37,7 @@ typedef struct clf_post_processor {
 
 void clfi_post_processor_free(clf_post_processor *processor);
 
-/* Puts one token before each sequence and one behind it; -1: none. The processor is empty before. OUT_OF_MEMORY. */
+/* Puts one token before each sequence and one after it; -1: none. The processor is empty before. OUT_OF_MEMORY. */
 clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_processor *processor);
 
 /* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which only trims

@@ -10,7 +10,7 @@ typedef struct clf_word {
     size_t start, size; /* bytes */
 } clf_word;
 
-/* Finds the next word of UTF-8 text[0..size) at or after *position and moves *position behind it; false at the end. */
+/* Finds the next word of UTF-8 text[0..size) at or after *position and moves *position past it; false at the end. */
 bool clfi_pre_tokenize_bert(const char *text, size_t size, size_t *position, clf_word *word);
 
 #endif

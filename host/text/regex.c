@@ -107,8 +107,8 @@ static bool has_alternatives(const char *text)
     return false;
 }
 
-/* Speeds up patterns "C+rest" with a character class C, such as "\s+$". A match that begins behind a character of C could begin at that
- * character as well. So the leftmost match begins where the search begins or behind a character that is not in C. A lookbehind for this
+/* Speeds up patterns "C+rest" with a character class C, such as "\s+$". A match that begins after a character of C could begin at that
+ * character as well. So the leftmost match begins where the search begins or after a character that is not in C. A lookbehind for this
  * keeps the search from trying each place of a long run. */
 static clf_status begin_runs(clf_str *pattern)
 {
@@ -149,7 +149,7 @@ static clf_status compile(const clf_str *pattern, const char *original, const ch
     return CLF_OK;
 }
 
-/* The usual pattern that splits digits into threes from the right looks at all digits behind each three. This one does so only for the
+/* The usual pattern that splits digits into threes from the right looks at all digits after each three. This one does so only for the
  * first three of a run, which begins where the run begins; the others begin where the match before them ended. */
 static const char *in_linear_time(const char *pattern)
 {
@@ -267,7 +267,7 @@ clf_status clfi_regex_find(const clf_regex *regex, const char *text, size_t size
         if (!found)
             break;
         from = end;
-        if (start == end && end == last_end) { /* an empty match right behind a match: continue one character later */
+        if (start == end && end == last_end) { /* an empty match right after a match: continue one character later */
             if (end >= size)
                 break;
             do

@@ -31,7 +31,7 @@ bool clfi_regex_cuts_words(const clf_regex *regex);
 clf_status clfi_regex_translate(const char *pattern, const char *where, clf_str *out);
 
 /* Splits UTF-8 text[0..size) from the left into matches (id 1) and the text between them (id 0), and appends them to `pieces`. An empty
- * match right behind another match does not count. *memory: NULL at first, then created here; release it with clfi_regex_memory_free.
+ * match right after another match does not count. *memory: NULL at first, then created here; release it with clfi_regex_memory_free.
  * UNSUPPORTED: the pattern goes back and forth too much: more than 2^26 steps and 512 for each byte searched since clfi_regex_memory_begin,
  * or beyond PCRE2's memory. OUT_OF_MEMORY. */
 clf_status clfi_regex_find(const clf_regex *regex, const char *text, size_t size, clf_regex_memory **memory, clf_piece_list *pieces);

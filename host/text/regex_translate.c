@@ -70,7 +70,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* \xHH, \x{H...} and \uHHHH; `at` is behind the letter. */
+/* \xHH, \x{H...} and \uHHHH; `at` is after the letter. */
 static clf_status number(clf_translation *t, char letter)
 {
     const bool braces = letter == 'x' && *t->at == '{';

@@ -28,7 +28,7 @@
     "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?" UPPER "*" LOWER "+" short "|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?" UPPER "+" LOWER \
                                                                "*" short "|" digits "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n/]*|" SPACES
 
-/* Words with their marks, and names behind an ASCII sign. */
+/* Words with their marks, and names after an ASCII sign. */
 #define SIGN_WORDS                                                       \
     "[!\\\"#$%&'()*+,\\\\-./:;<=>?@\\\\[\\\\\\\\\\\\]^_`{|}~][A-Za-z]+|" \
     "[^\\r\\n\\\\p{L}\\\\p{P}\\\\p{S}]?[\\\\p{L}\\\\p{M}]+| ?[\\\\p{P}\\\\p{S}]+"

@@ -21,7 +21,7 @@ typedef struct clf_vocabulary_cut {
 /* The row of a name; NULL: none. Static storage. */
 const clf_vocabulary_cut *clfi_vocabulary_cut_find(const char *name);
 
-/* The row at `index`; NULL behind the last. */
+/* The row at `index`; NULL after the last. */
 const clf_vocabulary_cut *clfi_vocabulary_cut_at(size_t index);
 
 /* The first row that splits as tokenizer.json's "pre_tokenizer" does and has this ignore_merges: its name. NULL: none, or not enough

@@ -231,7 +231,7 @@ static clf_status take_merges(clf_vocabulary_export *e)
     return CLF_OK;
 }
 
-/* Takes the token before a text as bos and the one behind it as eos. Refuses more than one token on a side. */
+/* Takes the token before a text as bos and the one after it as eos. Refuses more than one token on a side. */
 static clf_status take_ends(clf_vocabulary_export *e, clf_encoding *encoding)
 {
     const clf_text text = {"a", 1};
@@ -243,7 +243,7 @@ static clf_status take_ends(clf_vocabulary_export *e, clf_encoding *encoding)
     while (behind < length - before && encoding->special_mask[length - 1 - behind])
         behind++;
     if (before > 1 || behind > 1)
-        return fail_part("post_processor", "at most one token before a text and one behind it");
+        return fail_part("post_processor", "at most one token before a text and one after it");
     e->spec.add_bos = before > 0;
     e->spec.add_eos = behind > 0;
     if (before)

@@ -25,11 +25,11 @@ typedef struct clf_vocabulary_export {
         .spec = CLF_VOCABULARY_SPEC_INIT \
     }
 
-/* Makes a vocabulary of `rows` tokens from directory/tokenizer.json; ids without a token, and those behind the last, become unused ones.
+/* Makes a vocabulary of `rows` tokens from directory/tokenizer.json; ids without a token, and those after the last, become unused ones.
  * Byte-level BPE becomes "gpt2" if it splits texts as one of the named pre-tokenizers does, BPE with byte fallback becomes "llama". A test
  * text must then give the same tokens as before. *out is CLF_VOCABULARY_EXPORT_INIT before; the caller frees it in any case. NOT_FOUND: no
- * such file. UNSUPPORTED: a part of the tokenizer has no such form, the test text gives other tokens, or there are more than `rows` tokens.
- * Statuses also those of clf_tokenizer_open. */
+ * such file. UNSUPPORTED: GGUF has no form for a part of the tokenizer, the test text gives other tokens, or there are more than `rows`
+ * tokens. Other errors as clf_tokenizer_open. */
 clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabulary_export *out);
 void clfi_vocabulary_export_free(clf_vocabulary_export *export);
 

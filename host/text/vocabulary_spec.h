@@ -7,10 +7,10 @@
 
 #include "clformer/tokenizer.h"
 
-/* Says which tokens that are found in a text take the ASCII white space beside them. */
+/* Says which tokens, if they are found in a text, include the ASCII white space next to them (lstrip and rstrip of transformers). */
 typedef struct clf_token_strips {
-    const char *before; /* the token with this text takes the white space before it; NULL: no token does */
-    bool is_behind;     /* all tokens but <unk>, <s> and <|endoftext|> take the white space behind them */
+    const char *before; /* text of the token that includes the white space before it; NULL: no token does */
+    bool is_behind;     /* all tokens but <unk>, <s> and <|endoftext|> include the white space after them */
 } clf_token_strips;
 
 /* Like clf_tokenizer_from_vocabulary, with these strips; all members of `spec` are read. */

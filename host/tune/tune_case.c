@@ -88,7 +88,7 @@ clf_status clfi_tune_case_run(clfi_tune_case *t)
 /* A sample of one batch in double: `rows` rows, from row `first` on in steps of ROW_STEP, modulo m. */
 typedef struct case_part {
     int64_t batch, first, rows;
-    double *a, *b, *bias, *want, *bound; /* one allocation, at a */
+    double *a, *b, *bias, *want, *bound; /* all in one allocation, which starts at a */
 } case_part;
 
 static clf_status make_part(const clfi_tune_case *t, case_part *out)

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 static const double CLEARLY = 0.97;   /* a choice with a ratio below this replaces the table's, if its repetitions agree */
-static const double CONFIRMED = 0.99; /* and stays if its ratio in the check is below this */
+static const double CONFIRMED = 0.99; /* such a choice stays if its ratio in the check is below this */
 
 static bool is_same_weight(const clfi_tune_product *a, const clfi_tune_product *b)
 {

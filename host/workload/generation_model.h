@@ -73,7 +73,7 @@ typedef struct clfi_generated_logits {
     const int32_t *ids;     /* [sequences, length] */
     const int32_t *sources; /* [sequences, source tokens]; ignored for a decoder alone */
     size_t sequences, length, count;
-    const float *logits; /* [sequences, count, V]: behind each of the last `count` tokens */
+    const float *logits; /* [sequences, count, V]: after each of the last `count` tokens */
 } clfi_generated_logits;
 
 /* Compares the logits with the float64 reference's. Forwards failures of opening and reading the model. */

@@ -105,7 +105,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return setup(workload, context, s);
 }
 
-/* Units: logits. */
+/* Errors are differences of logits. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     generation_start_state *s = state;

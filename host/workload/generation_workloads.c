@@ -136,7 +136,7 @@ static clf_status observe(generation_state *s, const checked *c)
     return CLF_OK;
 }
 
-/* Units: logits. */
+/* Errors are differences of logits. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     generation_state *s = state;

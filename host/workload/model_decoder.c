@@ -180,7 +180,7 @@ done:
     return st;
 }
 
-/* Units: log-probabilities. */
+/* Errors are differences of log-probabilities. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     decoder_state *s = state;

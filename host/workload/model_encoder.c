@@ -168,7 +168,7 @@ static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *ref
     return CLF_OK;
 }
 
-/* Units: elements of embeddings of norm 1. */
+/* Errors are differences of elements of embeddings, which have norm 1. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     encoder_state *s = state;

@@ -96,7 +96,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return setup(workload, context, s);
 }
 
-/* Units: elements of embeddings of norm 1. */
+/* Errors are differences of elements of embeddings, which have norm 1. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     start_state *s = state;

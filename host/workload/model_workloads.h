@@ -14,8 +14,8 @@ enum { CLFI_BENCH_MODEL_NAME = 40 };
 typedef struct clfi_bench_model {
     const char *directory;                                          /* borrowed; workloads copy it */
     char name[CLFI_BENCH_MODEL_NAME];                               /* clfi_model_name */
-    int64_t layers, width, hidden_width, vocabulary, max_positions; /* as its family reads config.json, of the stack that makes
-                                                                       embeddings */
+    int64_t layers, width, hidden_width, vocabulary, max_positions; /* of the stack that makes embeddings, as its family reads
+                                                                       config.json */
     json_t *identity; /* owned: {"name", "xxh128", "file_bytes"}, the hash over all files of weights */
 } clfi_bench_model;
 

@@ -141,7 +141,7 @@ static clf_status check_query(const attention_state *s, size_t place, double *sc
     return CLF_OK;
 }
 
-/* Units: those of out. */
+/* Errors are differences of elements of out. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     attention_state *s = state;

@@ -212,7 +212,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_prepare(workload, context, engine, sizeof(einsum_state), setup, state);
 }
 
-/* Units: those of the result. */
+/* Errors are differences of elements of the result. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     einsum_state *s = state;

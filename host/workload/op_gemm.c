@@ -282,7 +282,7 @@ static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdic
     }
 }
 
-/* Units: those of y. */
+/* Errors are differences of elements of y. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     gemm_state *s = state;

@@ -249,7 +249,7 @@ static clf_status check_query(const layer_state *s, layer_check *check, int64_t 
     return CLF_OK;
 }
 
-/* Units: those of out. */
+/* Errors are differences of elements of out. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     layer_state *s = state;

@@ -33,7 +33,7 @@ static const norm_case cases[] = {
 static const norm_case small_cases[] = {
     {false, true, false, 5, 385, 0}, {false, false, false, 5, 385, 1e4f}, {false, false, false, 3, 131, 1e6f},
     {true, false, false, 3, 129, 0}, {true, true, false, 5, 387, 0},
-    /* wide rows get the largest work-groups; narrow rows, as of heads, share a work-group */
+    /* wide rows get the largest work-groups; several narrow rows (norms of heads) share one */
     {false, true, false, 2, 1030, 0}, {true, false, false, 2, 1030, 0}, {true, false, false, 7, 100, 0},
 };
 
@@ -104,7 +104,7 @@ static void check_row(const norm_state *s, size_t row, const double *gamma, cons
         clfi_verdict_add(out, (double)s->y.host[row * n + i], want[i], bound[i] + 0x1p-24 * (fabs(want[i]) + bound[i]));
 }
 
-/* Units: those of y. */
+/* Errors are differences of elements of y. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     norm_state *s = state;

@@ -149,7 +149,7 @@ static void check_row(const softmax_state *s, size_t row, double *scores, double
     }
 }
 
-/* Units: weights, which are at most 1. */
+/* Errors are differences of weights, which are at most 1. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     softmax_state *s = state;

@@ -65,7 +65,7 @@ typedef struct clfi_ref_extras {
 /* keep_self, keep_source: [((n * heads + h) * Q + i) * K + j] says whether query i may use key j; NULL: all. */
 typedef struct clfi_ref_batch {
     int64_t batch, source_length, target_length;
-    const bool *keep_self, *keep_source; /* of the stack that runs */
+    const bool *keep_self, *keep_source; /* masks for the stack that runs */
     const clfi_ref_extras *extras;       /* NULL: inference */
 } clfi_ref_batch;
 

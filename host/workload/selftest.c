@@ -61,7 +61,6 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return clfi_op_run_init(&s->run, workload, context, one->op, engine, enqueue);
 }
 
-/* Units: those of the results. */
 static clf_status verify(void *state, clfi_verdict *out)
 {
     selftest_state *s = state;

@@ -89,7 +89,7 @@ static bool is_of_head(clf_weight_role role)
     return role == CLF_WEIGHT_GENERATOR || role == CLF_WEIGHT_GENERATOR_BIAS || role == CLF_WEIGHT_SHARED;
 }
 
-/* The tensor of a role; false: the checkpoint has none. name: the name that was looked for, or "". */
+/* Finds the tensor of a role; false: the checkpoint has none. name: the name that was looked for, or "". */
 static bool find(const clfi_stored_network *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
                  clf_checkpoint_tensor *tensor, char name[CLFI_WEIGHT_NAME_BYTES])
 {
@@ -206,7 +206,7 @@ static bool is_read_by_step(const clfi_stored_network *model, const char *tensor
     return false;
 }
 
-/* Whether the layers have a matrix that only some kinds of layers have. */
+/* Whether the layers have this matrix: not all have cross-attention or a gate. */
 static bool has_role(const clf_stack_config *decoder, clf_weight_role role)
 {
     const bool is_source = role == CLF_WEIGHT_SOURCE_QUERY || role == CLF_WEIGHT_SOURCE_OUTPUT;

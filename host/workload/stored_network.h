@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the weights of a stack from its checkpoint by their roles, for the references, and computes the cost of decoding a token. */
+/* Reads the weights of a stack from its checkpoint by their roles, for the reference computations. Also computes the cost of decoding a
+ * token. */
 #ifndef CLFI_WORKLOAD_STORED_NETWORK_H
 #define CLFI_WORKLOAD_STORED_NETWORK_H
 
@@ -30,14 +31,14 @@ clfi_stored_network clfi_stored_source(const clfi_stored_network *decoder);
 const clf_stack_config *clfi_stored_stack(const clfi_stored_network *model);
 const clf_embedding_config *clfi_stored_embedding(const clfi_stored_network *model);
 
-/* A stored tensor, or the part of its rows that a role has; a vector is one row. */
+/* A stored tensor, or the rows of it that belong to one role (query, key and value can share a tensor). */
 typedef struct clfi_stored_weight {
     clf_checkpoint_tensor tensor;
     bool is_turned;               /* stored transposed, as [columns, rows] */
-    int64_t first, rows, columns; /* the role's part: its first row in the tensor, and its size */
+    int64_t first, rows, columns; /* the role's rows: the first one in the tensor, and the matrix's size */
 } clfi_stored_weight;
 
-/* Finds the matrix [rows, columns] of a role in a layer (layer 0 for what the network has once). NOT_FOUND: the checkpoint has no such
+/* Finds the matrix [rows, columns] of a role in a layer (layer 0 for weights outside the layers). NOT_FOUND: the checkpoint has no such
  * tensor. FORMAT: another shape or type. UNSUPPORTED: an adapter changes it. */
 clf_status clfi_stored_matrix(const clfi_stored_network *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
                               clfi_stored_weight *out);
@@ -54,7 +55,7 @@ void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
 typedef struct clfi_decoder_cost {
     double token_flops;     /* products of a token with the layers' matrices, without the keys and values of a source */
     double logit_flops;     /* products of the head for one row of logits */
-    double attention_flops; /* of one query and one key, in all layers; also of a source */
+    double attention_flops; /* of one pair of a query and a key, in all layers; a key may be a source token */
     double step_bytes;      /* weights that a step reads: those of the layers and of the head */
     double cache_bytes;     /* keys and values of one token, as f32 */
 } clfi_decoder_cost;

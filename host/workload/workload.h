@@ -67,7 +67,7 @@ struct clfi_workload {
     const char *const *off_device;        /* what the host does in a run, "tokenizing" and the like, ended by NULL; NULL: nothing */
     const struct clf_engine_table *table; /* the engines that an op chooses from; NULL: there is no choice */
     const clfi_workload_type *type;
-    clf_status (*peer)(const clfi_workload *workload, clfi_workload_list *list); /* appends the workload that is measured in turns with
+    clf_status (*peer)(const clfi_workload *workload, clfi_workload_list *list); /* appends the workload measured alternately with
                                                                                     this one: the simplest work that moves as many bytes
                                                                                     or does as many operations, as a copy or a plain
                                                                                     product. NULL: nothing */

@@ -37,7 +37,7 @@ CLF_API CLF_NODISCARD clf_status clf_chat_params_default(clf_chat_params *out, s
  * tokenizer_config.json, or tokenizer.chat_template of a GGUF file) makes of the messages, with the beginning of an answer. Its tokens are
  * exactly those of the template's text: no special tokens are put around it. Control tokens are the special ones, and of the other added
  * tokens those in tokenizer_config.json's chat_control_tokens or, without that key, in the template's own text. The answer ends at a token
- * that ends the model's texts (clf_model_end_tokens) and at the control token that the template writes behind an assistant's message, if
+ * that ends the model's texts (clf_model_end_tokens) and at the control token that the template writes after an assistant's message, if
  * there is one. Ill-formed UTF-8 in a message becomes U+FFFD. The messages are not needed afterwards; the parameters' stop texts and
  * sequence must live until the request has ended. With a sequence (clf_generate_params) only what is new in a conversation is computed.
  * *out: the caller destroys it. INVALID_ARGUMENT: a NULL, no messages, a parameter out of range. INVALID_ARGUMENT also: messages that the

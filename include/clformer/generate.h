@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text from language models: decoders with a head, continued token by token with cached keys and values. An encoder-decoder (T5, Marian,
- * BART) reads the prompt as its source; the text is what its decoder makes of it, behind the tokens that its files start texts with. */
+ * BART) reads the prompt as its source; the text is what its decoder makes of it, after the tokens that its files start texts with. */
 #ifndef CLFORMER_GENERATE_H
 #define CLFORMER_GENERATE_H
 
@@ -84,14 +84,14 @@ typedef struct clf_generated {
 typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
- * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
+ * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded after the prompt; a token
  * that ends texts is neither reported nor part of the text, and neither is anything after a stop text. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty. INVALID_ARGUMENT also: a
  * sequence with several prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED:
  * a model that does not generate text, several beams of a model without an encoder, a sequence of a model that has one, a num_beams above
  * 64. FORMAT: logits that are not finite (the prompt named). Unlike embeddings they are not computed again on the portable engines, because
  * the session's cache already holds what other engines computed of the text. OUT_OF_MEMORY: the device has no room for the keys and values
- * of a prompt and of max_tokens behind it. This is reported before any work on the prompt, with the number of tokens that have room.
+ * of a prompt and of max_tokens after it. This is reported before any work on the prompt, with the number of tokens that have room.
  * Prompts that have no room beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_session_generate(clf_session *session, const clf_text *prompts, size_t count,
                                                       const clf_generate_params *params, clf_generate_callback on_token, void *user);
@@ -143,7 +143,7 @@ typedef struct clf_sequence_tokens {
 
 /* Gives tokens to `count` sequences of the session, each of them once: prompts, single steps, or some of both, which run together. logits,
  * in the host's memory, belong to the token that would come next; V = clf_model_info.vocabulary. With is_all 0 they are [count, V]: one row
- * behind each sequence's last token. Else they are [tokens, V]: one row behind each token given, in the order of the inputs. Synchronous.
+ * after each sequence's last token. Else they are [tokens, V]: one row after each token given, in the order of the inputs. Synchronous.
  * INVALID_ARGUMENT names the input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than
  * positions, no source where one is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens
  * have no room. On failure every sequence has the tokens that it had before; after DEVICE_LOST it has none (clf_context_params.recovers:

@@ -41,7 +41,7 @@ typedef struct clf_model_info {
     uint64_t file_bytes;       /* of the checkpoint */
     const char *linear_engine; /* GEMM engine of the projections */
     int64_t embedding_width;   /* E: features of an embedding: C, unless several poolings, dense layers or truncate_dim change it */
-    int64_t poolings;          /* number of poolings side by side; `pooling` is the first; 0: modules.json has no Pooling module */
+    int64_t poolings;          /* number of concatenated poolings; `pooling` is the first; 0: modules.json has no Pooling module */
     int64_t layers_after;      /* dense layers and layer norms after the pooling */
     clf_storage weights;       /* clf_model_params.weights of clf_model_open */
 } clf_model_info;
@@ -50,7 +50,7 @@ typedef struct clf_model_params {
     size_t size;         /* sizeof(clf_model_params) */
     clf_storage weights; /* F16: matrices of linear layers and token embedding tables are rounded to f16, to nearest even, if they are
                             stored as f32 or bf16, or as blocks that no engine of the device takes. Norms, biases, positions and the
-                            modules behind the pooling stay as they are */
+                            modules after the pooling stay as they are */
     clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
                             FORMAT, logits that are not finite. Q8_0: each number of a block errs by at most m (1 + 2^-9) / 254 + 2^-24, m
                             being the block's largest magnitude. A block beyond 127 x 65504 becomes NaN, which ends likewise.

@@ -16,7 +16,7 @@ typedef struct gemm_case {
     clf_activation activation;
     bool has_bias, has_residual;
     float alpha; /* 0 stands for 1 */
-    bool is_small; /* also runs in interpreters (takes_case) */
+    bool is_small; /* also runs if only small cases do, as in slow interpreters of kernels (takes_case) */
 } gemm_case;
 
 /* Layouts by letter, as the cases name them. */
@@ -31,7 +31,7 @@ typedef struct gemm_case {
 #define EPILOGUE(kind, bias, residual) .activation = CLF_ACTIVATION_##kind, .has_bias = bias, .has_residual = residual
 
 static const gemm_case gemm_cases[] = {
-    /* one element, one row, one column, nothing */
+    /* one element, one row, one column, empty operands */
     {SHAPE(1, 1, 1), .is_small = true},
     {SHAPE(1, 37, 19), .is_small = true},
     {SHAPE(19, 1, 23)},
