@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "jobs/pool_members.h"
 #include "jobs/session.h"
+#include "serve/headers.h"
 #include "serve/server.h"
 
 /* A session for each device that --device names. They differ only in device and context. */
@@ -105,6 +106,10 @@ int cmd_serve(const cli_command *self, int argc, char **argv)
         st = cli_refuse(self, "--port: expected a number from 0 to 65535, found %lld", (long long)port);
     if (st == CLF_OK && prefix_bytes < 0 && prefix_bytes != INT64_MIN)
         st = cli_refuse(self, "--prefix-bytes: expected 0 or more, found %lld", (long long)prefix_bytes);
+    if (st == CLF_OK && options.origin && strcmp(options.origin, "*") != 0 && !srv_origin_is_valid(options.origin))
+        st =
+            cli_refuse(self, "--cors: expected * or an origin in small letters, as https://example.org (no slash at the end), found \"%s\"",
+                       options.origin);
     options.texts.prefix_bytes = prefix_bytes < 0 ? SIZE_MAX : (size_t)prefix_bytes;
     options.port = (size_t)port;
     options.log_json = log;

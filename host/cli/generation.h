@@ -41,7 +41,7 @@ typedef struct cli_generation {
         {"repeat-penalty",                                                                                                           \
          0,                                                                                                                          \
          "R",                                                                                                                        \
-         "above 1: make earlier tokens less probable (default: the model's repetition_penalty, or 1)",                               \
+         "above 1: make earlier tokens less probable (default, and 0: the model's repetition_penalty, or 1)",                        \
          CLI_NUMBER,                                                                                                                 \
          &(g).repeat_penalty},                                                                                                       \
         {"seed", 0, "S", "seed of the random numbers (default: 0)", CLI_INTEGER, &(g).seed},                                         \

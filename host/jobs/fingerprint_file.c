@@ -138,9 +138,7 @@ clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const
     CLF_GOTO(beside(path, &name));
     CLF_GOTO(open_own(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
-    CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before one of the two has its name */
-    CLF_GOTO(clfi_atomic_commit(array));
-    st = clfi_atomic_commit(&file);
+    st = clfi_atomic_commit_pair(array, &file);
 done:
     clfi_atomic_abandon(array);
     clfi_atomic_abandon(&file);

@@ -128,9 +128,9 @@ clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out)
 {
     if (count == 0)
-        return cli_refuse(command, "no model directory");
+        return cli_refuse(command, "no model");
     if (count == 1 && !file)
-        return cli_refuse(command, "no texts after the model directory \"%s\"", positional[0]);
+        return cli_refuse(command, "no texts after the model \"%s\"", positional[0]);
     return cli_inputs_open(positional + 1, count - 1, file, out);
 }
 

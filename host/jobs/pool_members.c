@@ -22,6 +22,8 @@ static clf_status add_member(cli_pool_members *members, const char *device, size
     if (members->count == CLI_MOST_DEVICES || length >= CLI_MEMBER_NAME_BYTES)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected at most %d devices, each with a name of at most %d bytes", CLI_MOST_DEVICES,
                  CLI_MEMBER_NAME_BYTES - 1);
+    if (length == 3 && memcmp(device, "all", 3) == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: expected all alone, or names of devices without it");
     cli_pool_member *m = &members->at[members->count++];
     m->worker = (clfi_child)CLFI_CHILD_INIT;
     snprintf(m->device, sizeof m->device, "%.*s", (int)length, device);

@@ -28,8 +28,8 @@ typedef struct cli_pool_members {
     size_t count;
 } cli_pool_members;
 
-/* Adds the devices of --device: "all", or names separated by commas. NOT_FOUND: no device matches a name. INVALID_ARGUMENT: too many names,
- * or a name that is too long. Other failures as cli_devices_list. */
+/* Adds the devices of --device: "all", or names separated by commas. NOT_FOUND: no device matches a name. INVALID_ARGUMENT: "all"
+ * beside names, too many names, or a name that is too long. Other failures as cli_devices_list. */
 clf_status cli_members_list(cli_pool_members *members, const char *devices);
 
 /* Starts the processes. Waits until all have opened the model or failed, or some have opened it and the others are late. NOT_FOUND: there

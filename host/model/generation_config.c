@@ -222,7 +222,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     clf_status st;
     CLF_GOTO(clfi_adapter_place(path, NULL, 0, &place)); /* for an adapter, the base model's file, as in transformers */
     CLF_GOTO(clfi_json_read_in(place, "generation_config.json", NULL, &from.generation));
-    ends = find(&from, "eos_token_id", &where);
+    ends = find(&from, "eos_token_id", &where); /* config.json's as well, unlike a rule: without an end a text runs to its limit */
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
     CLF_GOTO(read_banned(&from, &made));
     CLF_GOTO(read_rule(&from, "begin_suppress_tokens", false, &made.banned_first, &made.banned_first_count));

@@ -136,6 +136,16 @@ bool srv_headers_have_key(const srv_headers *headers, const char *key)
     return different == 0;
 }
 
+bool srv_origin_is_valid(const char *origin)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
+    const char *host = strstr(origin, "://");
+    if (!host)
+        return strcmp(origin, "null") == 0;
+    const size_t scheme = strspn(origin, "abcdefghijklmnopqrstuvwxyz0123456789+-."), length = strspn(host + 3, letters);
+    return host > origin && scheme == (size_t)(host - origin) && length > 0 && host[3 + length] == '\0';
+}
+
 bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed)
 {
     const char *origin = headers->origin;

@@ -31,6 +31,10 @@ bool srv_headers_check_type(const srv_headers *headers, srv_error *error);
 /* Whether Authorization is "Bearer KEY" with this key. The time depends on the length of the client's key, not on its content. */
 bool srv_headers_have_key(const srv_headers *headers, const char *key);
 
+/* Whether browsers may send this text as the header Origin: scheme://host or scheme://host:port, without a path or a slash at the end, or
+ * "null". */
+bool srv_origin_is_valid(const char *origin);
+
 /* Whether a web page of another site sent the request: it has an Origin, which is neither its Host nor `allowed` ("*": any; NULL: none). */
 bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed);
 

@@ -154,13 +154,10 @@ static bool put_text(srv_call *call, json_t *object, const char *key, const json
 
 /* Reads a message's reasoning, which clients send by three names. Templates see it as transformers gives it to them: the first name that is
  * there as "reasoning_content", and as "thinking" where the message has none. */
-static bool read_reasoning(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
+static bool read_reasoning(srv_call *call, json_t *more, size_t index, const json_t *message, const char *field)
 {
     static const char *const names[] = {"reasoning_content", "thinking", "reasoning"};
     const json_t *first = NULL;
-    json_t *more = json_object();
-    if (json_array_append_new(t->more, more) != 0)
-        return srv_refuse_memory(call);
     for (size_t i = 0; i < COUNT(names); i++) {
         const json_t *text = srv_field(message, names[i]);
         if (text && !json_is_string(text))
@@ -172,6 +169,18 @@ static bool read_reasoning(srv_call *call, talk *t, size_t index, const json_t *
     if (first && !json_object_get(more, "thinking") && !put_text(call, more, "thinking", first))
         return false;
     return !first || put_text(call, more, "reasoning_content", first);
+}
+
+/* Reads what a template may show of a message beside its role and content: the reasoning, and the name of who speaks. */
+static bool read_more(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
+{
+    const json_t *name = srv_field(message, "name");
+    json_t *more = json_object();
+    if (json_array_append_new(t->more, more) != 0)
+        return srv_refuse_memory(call);
+    if (name && !json_is_string(name))
+        return refuse_message(call, field, index, "name: expected a text", name);
+    return (!name || put_text(call, more, "name", name)) && read_reasoning(call, more, index, message, field);
 }
 
 static bool read_message(srv_call *call, talk *t, size_t index, const json_t *message, const char *field)
@@ -190,7 +199,7 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
         if (json_array_size(srv_field(message, unbuilt[i])) + json_object_size(srv_field(message, unbuilt[i])) > 0)
             return refuse_message(call, field, index, "tool_calls, function_call, images: not supported: expected none",
                                   srv_field(message, unbuilt[i]));
-    if (!read_reasoning(call, t, index, message, field))
+    if (!read_more(call, t, index, message, field))
         return false;
     if (json_is_array(content) && json_array_size(content) > 0)
         return join_parts(call, t, index, content, field);

@@ -203,7 +203,7 @@ expect_error "(0 programs built)" "second start"
 
 # Refusals: one line that names the thing, a status, no file left behind.
 run embed; expect_status 2 "no model"; expect_error "usage" "no model"
-run embed "$model"; expect_status 2 "no texts"; expect_error "no texts after the model directory \"$model\"; usage" "no texts"
+run embed "$model"; expect_status 2 "no texts"; expect_error "no texts after the model \"$model\"; usage" "no texts"
 run embed "$model/config.json" a; expect_status 1 "a file as model"; expect_error "config.json: not a directory" "a file as model"
 run embed /no/such/dir a; expect_status 1 "no directory"; expect_error "/no/such/dir" "no directory"
 run embed "$model" --file /no/such/file; expect_status 1 "no file"; expect_error "/no/such/file" "no file"

@@ -14,7 +14,7 @@ from serving import EMBEDDER, RERANKER, WRITER, Server, events
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
 TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {{ m.reasoning_content }}{{ m.thinking }}" \
-    "{{ m.reasoning }}{% endfor %}{% if add_generation_prompt %}a{% endif %}"
+    "{{ m.reasoning }}{{ m.name }}{% endfor %}{% if add_generation_prompt %}a{% endif %}"
 
 
 def written(prompt, tokens, *arguments):
@@ -116,7 +116,8 @@ def test_chat(server):
     if got != want or chunks[0]["choices"][0]["delta"].get("role") != "assistant" or "usage" in chunks[-1]:
         fail(f"a chat's stream: {chunks}, expected {want!r}")
     for more, seen in (({"reasoning_content": "e"}, "ee"), ({"thinking": "e"}, "ee"), ({"reasoning": "e"}, "eee"),
-                       ({"thinking": "e", "reasoning_content": None}, "ee"), ({"thinking": "c", "reasoning_content": "e"}, "ec")):
+                       ({"thinking": "e", "reasoning_content": None}, "ee"), ({"thinking": "c", "reasoning_content": "e"}, "ec"),
+                       ({"name": "d"}, "d"), ({"name": None, "reasoning": "e"}, "eee")):
         answer = server.post("/v1/chat/completions", {**body, "messages": [{"role": "user", "content": "b", **more}]})
         reasoned = written(f"user b {seen}a", 9, "--no-special-tokens")
         if answer and answer["choices"][0]["message"]["content"] != reasoned:

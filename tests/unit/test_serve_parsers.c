@@ -108,6 +108,29 @@ static void test_keys(void **state)
     assert_true(srv_headers_are_foreign(&headers, NULL));
 }
 
+static void test_origins(void **state)
+{
+    static const char *const right[] = {"https://example.org", "http://localhost:3000", "http://[::1]:80", "moz-extension://0f-1", "null"};
+    static const char *const wrong[] = {"",
+                                        "example.org",
+                                        "https://",
+                                        "://a",
+                                        "https://example.org/",
+                                        "https://a/b",
+                                        "https://a?b",
+                                        "HTTPS://a",
+                                        "https://A",
+                                        "https://a b",
+                                        "https://a,https://b",
+                                        "https://u@a",
+                                        "nu ll"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(right); i++)
+        assert_true(srv_origin_is_valid(right[i]));
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_false(srv_origin_is_valid(wrong[i]));
+}
+
 static json_t *body_of(const char *text, srv_error *error)
 {
     json_t *body = NULL;
@@ -196,6 +219,7 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),  cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers)};
+                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_origins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
