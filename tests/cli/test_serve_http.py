@@ -185,7 +185,7 @@ def test_command_line(server):
     expect("no model", run(program, "serve"), 2, "expected a model")
     for origin in ("", "https://example.org/", "example.org"):
         expect("an origin", run(program, "serve", EMBEDDER, "--cors", origin), 2, "--cors: expected * or an origin")
-    expect("all beside a name", run(program, "serve", EMBEDDER, "--device", "all,0"), 1, "--device: expected all alone")
+    expect("all beside a name", run(program, "serve", EMBEDDER, "--device", "all,0"), 2, "--device: expected all alone")
     expect("a wrong port", run(program, "serve", EMBEDDER, "--port", "70000"), 2, "--port")
     expect("an unknown option", run(program, "serve", EMBEDDER, "--prot", "1"), 2, "did you mean")
     expect("a name twice", run(program, "serve", EMBEDDER, EMBEDDER + "/", "--port", "0"), 2, "distilbert", "NAME=")

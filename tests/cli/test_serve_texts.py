@@ -105,7 +105,7 @@ def test_refusals(server):
 
 def test_chat(server):
     parts = [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]
-    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": parts, "tool_calls": [], "name": "e"}]
+    messages = [{"role": "developer", "content": "b"}, {"role": "user", "content": parts, "tool_calls": []}]
     want = written("system b user cd a", 9, "--no-special-tokens")
     body = {"messages": messages, "max_completion_tokens": 9, "max_tokens": 3, "temperature": 0}
     answer = server.post("/v1/chat/completions", body)
