@@ -137,12 +137,20 @@ done:
     return st;
 }
 
+/* Reads the first token of an encoder-decoder's texts: decoder_start_token_id or, if a file lacks it, bos_token_id. config.json counts only
+ * if generation_config.json has neither, as in transformers. */
 static clf_status read_start(const sources *from, clf_generation_config *out)
 {
-    const char *where, *key = "decoder_start_token_id";
-    const json_t *value = find(from, key, &where);
-    if (!value)
-        value = find(from, key = "bos_token_id", &where);
+    static const char first[] = "decoder_start_token_id", second[] = "bos_token_id";
+    const sources inner = {.generation = from->generation}, outer = {.config = from->config};
+    const struct {
+        const sources *from;
+        const char *key;
+    } places[] = {{&inner, first}, {&inner, second}, {&outer, first}, {&outer, second}};
+    const char *where, *key = NULL;
+    const json_t *value = NULL;
+    for (size_t i = 0; !value && i < COUNT(places); i++)
+        value = find(places[i].from, key = places[i].key, &where);
     if (!value)
         return CLF_OK;
     CLF_TRY(read_id(value, where, key, &out->start[out->start_count++]));

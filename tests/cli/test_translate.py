@@ -118,6 +118,11 @@ def check_rules(folder):
             "guidance_scale": 1, "penalty_alpha": 0.0, "token_healing": False, "repetition_penalty": 1.0, "bad_words_ids": [[1]]}
     if tokens(same) != plain or tokens({}, config={"forced_bos_token_id": 7, "repetition_penalty": 1.6}) != plain:
         fail("rules that say nothing")
+    start = tokens({"decoder_start_token_id": 7})
+    if start == plain or tokens({"decoder_start_token_id": None, "bos_token_id": 7}) != start:
+        fail("a start in generation_config.json comes before config.json's")
+    if tokens({"decoder_start_token_id": None}, config={"bos_token_id": 7}) != plain:
+        fail("config.json's decoder_start_token_id comes before its bos_token_id")
     ends = {"eos_token_id": [1, plain[0]]}
     least = tokens({**ends, "min_new_tokens": 3, "min_length": 8})
     if tokens(ends) or len(least) < 3 or plain[0] in least[:3] or tokens({**ends, "min_new_tokens": 0, "min_length": 8}):
