@@ -17,7 +17,8 @@ typedef struct clf_generation_config {
     size_t end_count;
     int32_t start[2]; /* [start_count]: what the texts of an encoder-decoder begin with */
     size_t start_count;
-    int32_t *banned; /* [banned_count]: tokens that no text has */
+    const char *forced_start_in; /* the file that has forced_bos_token_id; NULL: none */
+    int32_t *banned;             /* [banned_count]: tokens that no text has */
     size_t banned_count;
     int32_t *banned_first; /* [banned_first_count]: tokens that no text begins with */
     size_t banned_first_count;
@@ -62,7 +63,8 @@ void clfi_generation_config_constrain(const clf_generation_config *config, const
 /* Whether clfi_generation_config_constrain would change any logit. */
 bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text);
 
-/* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */
+/* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. UNSUPPORTED:
+ * forced_bos_token_id of a model without an encoder, which transformers follows only in texts of one token. */
 clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source);
 void clfi_generation_config_free(clf_generation_config *config);
 

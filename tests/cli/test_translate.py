@@ -182,6 +182,28 @@ def check_refusals(folder):
         fail(f"an unscaled T5: {told}")
 
 
+def check_without_encoder(folder):
+    """Rules that only encoder-decoders follow: refused, or listed as ignored."""
+    copy = os.path.join(folder, "without_encoder")
+    shutil.copytree(os.path.join(data, "generation", "mistral"), copy)
+
+    def put(rules):
+        with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
+            json.dump({"eos_token_id": 1, **rules}, file)
+
+    put({"forced_bos_token_id": 7})
+    done = run("generate", copy, "a", status=1)
+    if "generation_config.json: forced_bos_token_id: expected null" not in done.stderr:
+        fail(f"forced_bos_token_id without an encoder: {done.stderr}")
+    search = {"length_penalty": 2.0, "early_stopping": True, "renormalize_logits": True}
+    for beams, ignored in ((4, ["num_beams", *search]), (1, [])):
+        put({"num_beams": beams, **search, "repetition_penalty": 1.1})
+        told = json.loads(run("info", "--json", copy).stdout)["generation_ignored"]
+        if told != ignored:
+            fail(f"{beams} beams without an encoder: ignored {told}")
+    shutil.rmtree(copy)
+
+
 def check_tables(name, prefix, folder):
     """Tables of tokens that are stored each for itself: copies are one table, and what differs is used where it is stored.
     tie_word_embeddings decides about those alone that are missing."""
@@ -293,4 +315,5 @@ with tempfile.TemporaryDirectory() as temporary:
     check_long(temporary)
     check_clean_up(temporary)
     check_refusals(temporary)
+    check_without_encoder(temporary)
 finish()
