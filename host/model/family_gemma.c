@@ -30,7 +30,8 @@ static clf_status read_first(const json_t *json, clf_network_config *out)
     const json_t *name = json_object_get(json, "hidden_activation");
     const bool has_key = name && !json_is_null(name);
     CLF_TRY(clfi_model_config_expect(json, is_one_way, COUNT(is_one_way)));
-    return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
+    CLF_TRY(read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out));
+    return clfi_model_config_no_windows(json, out->target.max_positions);
 }
 
 /* Reads a soft cap. *out: 0 (none) if the key is null, `standard` if it is absent. */

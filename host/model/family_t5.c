@@ -65,6 +65,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     encoder->has_final_norm = true;
     config.source.max_positions = MOST_POSITIONS;
     CLF_TRY(clfi_json_opt_int(json, where, "n_positions", 1, MOST_POSITIONS, 0, &config.source.trained));
+    CLF_TRY(clfi_model_config_no_windows(json, MOST_POSITIONS));
     config.target = config.source;
     config.decoder = config.encoder;
     config.decoder.layers = decoder_layers;

@@ -186,6 +186,32 @@ static void later_tokens(void **state)
     assert_true(config.decoder.attention.is_causal);
 }
 
+/* Networks without windows refuse keys that make transformers' cache forget tokens. */
+static void no_windows(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"generation/llama",   "generation/gemma",   "generation/gpt2", "translation/bart",
+                                         "translation/marian", "generation/mistral", "generation/phi3", "translation/t5"};
+    static const char *const keys[] = {"sliding_window", "attention_chunk_size"};
+    enum { WITHOUT = 5, LIMITED = 7 }; /* the later models have windows; a T5 has no limit of positions */
+    clf_network_config config;
+    char change[96], message[64];
+    for (size_t i = 0; i < COUNT(models); i++)
+        for (size_t k = 0; k < COUNT(keys); k++) {
+            if (k == 0 && i >= WITHOUT && i < LIMITED)
+                continue;
+            snprintf(message, sizeof message, "%s: expected null or at least", keys[k]);
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":4}", keys[k]);
+            CHECK_FAILS(read(models[i], change, &config), CLF_UNSUPPORTED, message);
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":null}", keys[k]);
+            CHECK_OK(read(models[i], change, &config));
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":4096}", keys[k]);
+            if (i < LIMITED)
+                CHECK_OK(read(models[i], change, &config));
+        }
+    CHECK_OK(read("generation/llama", "{\"sliding_window\":4,\"rope_interleaved\":true}", &config)); /* as a GGUF file has it */
+}
+
 /* Names of transformers' activations; those that are not element by element, or that nobody built, are refused by name. */
 static void activation_names(void **state)
 {
@@ -216,7 +242,7 @@ static void activation_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),
-                                       cmocka_unit_test(zeros),        cmocka_unit_test(later_tokens)};
+                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),      cmocka_unit_test(zeros),
+                                       cmocka_unit_test(later_tokens), cmocka_unit_test(no_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
