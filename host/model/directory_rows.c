@@ -96,6 +96,7 @@ static const clf_account_row rows[] = {
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED, not_quantised, "quantization_config quantization compression_config"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED,
      "weights in a file of another name are not supported (rename it to model.safetensors and leave the key out)", "transformers_weights"},
+    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED, "layers with settings of their own are not supported", "per_layer_config"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, by_files,
      "architectures trust_remote_code auto_map _name_or_path name_or_path torch_dtype dtype use_cache gradient_checkpointing "
      "chunk_size_feed_forward return_dict output_past output_attentions output_hidden_states torchscript is_encoder_decoder "
