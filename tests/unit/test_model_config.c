@@ -40,7 +40,8 @@ static void activations(void **state)
         bool is_gated;
     } rows[] = {
         {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"relu\"}", CLF_ACTIVATION_RELU, true},
-        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU, true},
+        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU_TANH, true}, /* transformers 5 */
+        {"generation/gemma", "{\"hidden_activation\":\"relu\",\"hidden_act\":\"relu\"}", CLF_ACTIVATION_RELU, true},
         {"generation/gemma", "{\"hidden_activation\":\"gelu_pytorch_tanh\",\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU_TANH, true},
         {"generation/gemma2", "{\"hidden_act\":\"relu\"}", CLF_ACTIVATION_GELU_TANH, true},
         {"translation/t5", "{\"dense_act_fn\":\"gelu_new\"}", CLF_ACTIVATION_GELU_TANH, false},
@@ -160,7 +161,7 @@ static void zeros(void **state)
     }
 }
 
-static void later_tokens(void **state)
+static void refused(void **state)
 {
     (void)state;
     static const struct {
@@ -169,6 +170,7 @@ static void later_tokens(void **state)
         {"generation/gpt2", "{\"is_causal\":false}", "is_causal is false: expected true for model_type \"gpt2\""},
         {"generation/gemma", "{\"use_bidirectional_attention\":true}",
          "use_bidirectional_attention is true: expected false for model_type \"gemma\""},
+        {"generation/gemma", "{\"hidden_activation\":\"relu\"}", "hidden_activation: expected the function of hidden_act"},
         {"generation/gemma2", "{\"use_bidirectional_attention\":true}",
          "use_bidirectional_attention is true: expected false for model_type \"gemma2\""},
         {"generation/mistral", "{\"is_causal\":false,\"sliding_window\":4}", "is_causal is false: expected no sliding_window, found 4"},
@@ -243,6 +245,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
                                        cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),      cmocka_unit_test(zeros),
-                                       cmocka_unit_test(later_tokens), cmocka_unit_test(no_windows)};
+                                       cmocka_unit_test(refused),      cmocka_unit_test(no_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
