@@ -47,6 +47,7 @@ static void activations(void **state)
         {"translation/t5", "{\"dense_act_fn\":\"gelu_new\"}", CLF_ACTIVATION_GELU_TANH, false},
         {"translation/t5_gated", "{\"dense_act_fn\":\"silu\"}", CLF_ACTIVATION_SILU, true},
         {"translation/t5_gated", "{\"is_gated_act\":false}", CLF_ACTIVATION_GELU_TANH, false},
+        {"translation/t5_gated", "{\"is_gated_act\":null}", CLF_ACTIVATION_GELU_TANH, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         clf_network_config config;
@@ -142,6 +143,17 @@ static void other_names(void **state)
     CHECK_OK(clfi_family_modernbert.read_config(json, &config));
     assert_int_equal(config.encoder.local.window, 3);
     json_decref(json);
+}
+
+/* null means false for this key of T5; without the key a tied head is scaled. */
+static void scaled_outputs(void **state)
+{
+    (void)state;
+    clf_network_config config;
+    CHECK_OK(read("translation/t5", "{\"scale_decoder_outputs\":true}", &config));
+    assert_true(config.generator_scale > 0);
+    CHECK_OK(read("translation/t5", "{\"scale_decoder_outputs\":null}", &config));
+    assert_true(config.generator_scale == 0);
 }
 
 /* transformers divides by such a cap, and such a window shows a token nothing. */
@@ -243,8 +255,8 @@ static void activation_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),      cmocka_unit_test(zeros),
-                                       cmocka_unit_test(refused),      cmocka_unit_test(no_windows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activations),    cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
+                                       cmocka_unit_test(rotary_forms),   cmocka_unit_test(other_names),      cmocka_unit_test(zeros),
+                                       cmocka_unit_test(scaled_outputs), cmocka_unit_test(refused),          cmocka_unit_test(no_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
