@@ -170,9 +170,16 @@ static clf_status add_template(cli_info_rows *info, const char *path)
     return CLF_OK;
 }
 
+/* Whether a model without an encoder ignores the key: a rule of a beam search, if the file asks for a search. */
+static bool is_search_ignored(const clf_model *model, const json_t *config, const char *key)
+{
+    const bool is_rule = clfi_account_has("num_beams length_penalty early_stopping renormalize_logits", key);
+    return is_rule && !model->network->config.decoder.has_source && json_integer_value(json_object_get(config, "num_beams")) > 1;
+}
+
 /* Lists the keys of generation_config.json that no command follows, such as those of sampling: commands take the most probable token
  * unless their options say otherwise. */
-static clf_status add_ignored(cli_info_rows *info, const char *path)
+static clf_status add_ignored(cli_info_rows *info, const clf_model *model, const char *path)
 {
     json_t *config = NULL, *list, *value;
     const char *key;
@@ -180,7 +187,8 @@ static clf_status add_ignored(cli_info_rows *info, const char *path)
     list = config ? json_array() : NULL;
     json_object_foreach(config, key, value)
     {
-        if (!json_is_null(value) && !json_is_false(value) && !clfi_account_generates(key))
+        const bool is_followed = clfi_account_generates(key) && !is_search_ignored(model, config, key);
+        if (!json_is_null(value) && !json_is_false(value) && !is_followed)
             cli_info_append(info, list, key);
     }
     if (config)
@@ -203,5 +211,5 @@ clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, cons
         cli_info_append(info, list, token ? token : "?");
     }
     cli_info_add(info, "end_tokens", list);
-    return add_ignored(info, path);
+    return add_ignored(info, model, path);
 }

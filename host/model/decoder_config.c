@@ -142,5 +142,5 @@ clf_status clfi_decoder_read_one_window(const json_t *json, int64_t standard, cl
     CLF_TRY(clfi_decoder_read_windows(json, standard, &(clf_local_rule){.first = 0}, config));
     if (config->decoder.local.window != config->decoder.attention.window)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types has \"full_attention\" beside sliding_window: expected windows in all layers", where);
-    return CLF_OK;
+    return config->decoder.attention.window ? CLF_OK : clfi_model_config_no_windows(json, config->target.max_positions);
 }

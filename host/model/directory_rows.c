@@ -78,6 +78,8 @@ static const clf_account_row rows[] = {
     {CLFI_MODEL_CONFIG, "t5", CLF_ACCOUNT_FOLLOWED, by_alias, "head_dim"},
     {CLFI_MODEL_CONFIG, "llama mistral qwen2 qwen3 gemma phi3", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_act"},
     {CLFI_MODEL_CONFIG, windowed, CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window layer_types"},
+    {CLFI_MODEL_CONFIG, "llama gemma gpt2 bart marian t5", CLF_ACCOUNT_FOLLOWED, by_family, "sliding_window"},
+    {CLFI_MODEL_CONFIG, "llama gemma gpt2 bart marian t5 mistral phi3", CLF_ACCOUNT_FOLLOWED, by_family, "attention_chunk_size"},
     {CLFI_MODEL_CONFIG, "qwen2 qwen3", CLF_ACCOUNT_FOLLOWED, by_family, "use_sliding_window max_window_layers"},
     {CLFI_MODEL_CONFIG, "gemma gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_activation use_bidirectional_attention"},
     {CLFI_MODEL_CONFIG, "gemma2 gemma3_text", CLF_ACCOUNT_FOLLOWED, by_family, "query_pre_attn_scalar final_logit_softcapping"},
@@ -94,6 +96,7 @@ static const clf_account_row rows[] = {
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED, not_quantised, "quantization_config quantization compression_config"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED,
      "weights in a file of another name are not supported (rename it to model.safetensors and leave the key out)", "transformers_weights"},
+    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED, "layers with settings of their own are not supported", "per_layer_config"},
     {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_HARMLESS, by_files,
      "architectures trust_remote_code auto_map _name_or_path name_or_path torch_dtype dtype use_cache gradient_checkpointing "
      "chunk_size_feed_forward return_dict output_past output_attentions output_hidden_states torchscript is_encoder_decoder "

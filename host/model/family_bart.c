@@ -57,6 +57,7 @@ static clf_status read_config(const json_t *json, bool is_marian, clf_network_co
     config.source.position_offset = is_marian ? 0 : CLFI_BART_POSITION_OFFSET;
     config.source.has_norm = !is_marian;
     config.source.scale = is_scaled ? (float)sqrt((double)config.encoder.width) : 1.0f;
+    CLF_TRY(clfi_model_config_no_windows(json, config.source.max_positions));
     config.target = config.source;
     if (is_marian)
         CLF_TRY(read_target_vocabulary(json, config.source.vocabulary, &config.target.vocabulary));

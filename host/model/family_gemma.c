@@ -4,6 +4,7 @@
  * second one (Gemma 2) or sixth one (Gemma 3) attends to all tokens. Gemma 2 has soft caps. Gemma 3 has norms of queries and keys, and a
  * rotary base of its own in layers with windows. */
 #include <math.h>
+#include <string.h>
 
 #include "io/json.h"
 #include "model/family.h"
@@ -25,12 +26,30 @@ static clf_status read_gemma(const json_t *json, double rope_theta, const char *
 /* Gemma and Gemma 2 with this flag set are refused. */
 static const clf_expected_flag is_one_way[] = {{"use_bidirectional_attention", false}};
 
+/* Reads the first Gemma's activation. In hidden_act "gelu" means the form with tanh, as in transformers 5. Earlier versions follow
+ * hidden_activation, so it must name the same function. */
+static clf_status read_first_activation(const json_t *json, clf_activation *out)
+{
+    static const char standard[] = "gelu_pytorch_tanh";
+    clf_activation other;
+    const char *name;
+    CLF_TRY(clfi_json_opt_string(json, where, "hidden_act", standard, &name));
+    if (strcmp(name, "gelu") == 0)
+        name = standard;
+    CLF_TRY(clfi_model_activation_find("hidden_act", name, out));
+    CLF_TRY(clfi_model_config_activation(json, "hidden_activation", name, &other));
+    if (other != *out)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: hidden_activation: expected the function of hidden_act, \"%s\", found \"%s\"", where, name,
+                 json_string_value(json_object_get(json, "hidden_activation")));
+    return CLF_OK;
+}
+
 static clf_status read_first(const json_t *json, clf_network_config *out)
 {
-    const json_t *name = json_object_get(json, "hidden_activation");
-    const bool has_key = name && !json_is_null(name);
     CLF_TRY(clfi_model_config_expect(json, is_one_way, COUNT(is_one_way)));
-    return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
+    CLF_TRY(read_gemma(json, 10000, "hidden_act", out));
+    CLF_TRY(read_first_activation(json, &out->decoder.activation));
+    return clfi_model_config_no_windows(json, out->target.max_positions);
 }
 
 /* Reads a soft cap. *out: 0 (none) if the key is null, `standard` if it is absent. */

@@ -28,6 +28,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     CLF_TRY(clfi_json_opt_bool(json, where, "scale_attn_by_inverse_layer_idx", false, &decoder->divides_by_depth));
     if (!is_scaled)
         decoder->attention.scale = 1.0f;
+    CLF_TRY(clfi_model_config_no_windows(json, config.target.max_positions));
     config.target.positions = CLF_POSITIONS_LEARNED;
     decoder->norm_eps = (float)eps;
     decoder->place = CLF_NORM_PRE;

@@ -5,7 +5,8 @@
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     static const clf_decoder_defaults defaults = {.norm_eps = 1e-6, .rope_theta = 10000, .activation = "silu"};
-    return clfi_decoder_read_config(json, &defaults, out);
+    CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
+    return clfi_model_config_no_windows(json, out->target.max_positions);
 }
 
 static const clf_bias_rule biases[] = {

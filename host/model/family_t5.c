@@ -27,6 +27,12 @@ static clf_status read_attention(const json_t *json, clf_stack_config *stack)
     return CLF_OK;
 }
 
+/* Whether the key is there with null, which means false for transformers. */
+static bool is_null(const json_t *json, const char *key)
+{
+    return json_is_null(json_object_get(json, key));
+}
+
 /* feed_forward_proj: "relu", or "gated-" before the name of an activation; "gated-gelu" means the form with tanh. dense_act_fn and
  * is_gated_act override it. */
 static clf_status read_feed_forward(const json_t *json, clf_stack_config *stack)
@@ -39,7 +45,7 @@ static clf_status read_feed_forward(const json_t *json, clf_stack_config *stack)
     if (strcmp(name, "gated-gelu") == 0)
         activation = "gelu_new";
     CLF_TRY(clfi_model_activation_find("feed_forward_proj", activation, &stack->activation));
-    CLF_TRY(clfi_json_opt_bool(json, where, "is_gated_act", stack->is_gated, &stack->is_gated));
+    CLF_TRY(clfi_json_opt_bool(json, where, "is_gated_act", stack->is_gated && !is_null(json, "is_gated_act"), &stack->is_gated));
     return clfi_model_config_activation(json, "dense_act_fn", activation, &stack->activation);
 }
 
@@ -65,6 +71,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     encoder->has_final_norm = true;
     config.source.max_positions = MOST_POSITIONS;
     CLF_TRY(clfi_json_opt_int(json, where, "n_positions", 1, MOST_POSITIONS, 0, &config.source.trained));
+    CLF_TRY(clfi_model_config_no_windows(json, MOST_POSITIONS));
     config.target = config.source;
     config.decoder = config.encoder;
     config.decoder.layers = decoder_layers;
@@ -73,7 +80,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     /* The first T5 shares its head's matrix with the embedding and scales the head's input; later ones do neither. transformers 5 has a key
      * for the scaling, and shares the matrix if the file stores none or a copy of the table. */
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", true, &is_tied));
-    CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied, &is_scaled));
+    CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied && !is_null(json, "scale_decoder_outputs"), &is_scaled));
     config.is_generator_tied = true;
     config.generator_scale = is_scaled ? (float)(1 / sqrt((double)encoder->width)) : 0;
     *out = config;

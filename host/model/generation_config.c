@@ -137,12 +137,20 @@ done:
     return st;
 }
 
+/* Reads the first token of an encoder-decoder's texts: decoder_start_token_id or, if a file lacks it, bos_token_id. config.json counts only
+ * if generation_config.json has neither, as in transformers. */
 static clf_status read_start(const sources *from, clf_generation_config *out)
 {
-    const char *where, *key = "decoder_start_token_id";
-    const json_t *value = find(from, key, &where);
-    if (!value)
-        value = find(from, key = "bos_token_id", &where);
+    static const char first[] = "decoder_start_token_id", second[] = "bos_token_id";
+    const sources inner = {.generation = from->generation}, outer = {.config = from->config};
+    const struct {
+        const sources *from;
+        const char *key;
+    } places[] = {{&inner, first}, {&inner, second}, {&outer, first}, {&outer, second}};
+    const char *where, *key = NULL;
+    const json_t *value = NULL;
+    for (size_t i = 0; !value && i < COUNT(places); i++)
+        value = find(places[i].from, key = places[i].key, &where);
     if (!value)
         return CLF_OK;
     CLF_TRY(read_id(value, where, key, &out->start[out->start_count++]));
@@ -154,11 +162,12 @@ static clf_status read_start(const sources *from, clf_generation_config *out)
 static clf_status read_least(const sources *from, clf_generation_config *out)
 {
     const char *where;
+    out->forced_start_in = find_rule(from, "forced_bos_token_id", &where) ? where : NULL;
     CLF_TRY(read_count(from, "min_length", &out->min_length));
     CLF_TRY(read_count(from, "min_new_tokens", &out->min_new));
     if (find_rule(from, "min_new_tokens", &where))
         out->min_length = 0;
-    if (out->min_new > 0 && find_rule(from, "forced_bos_token_id", &where))
+    if (out->min_new > 0 && out->forced_start_in)
         out->min_new--;
     return CLF_OK;
 }
@@ -255,6 +264,9 @@ clf_status clfi_generation_config_check(const clf_generation_config *config, int
 {
     if (has_source && config->start_count == 0)
         CLF_FAIL(CLF_FORMAT, "config.json: expected decoder_start_token_id or bos_token_id, found neither");
+    if (!has_source && config->forced_start_in)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: forced_bos_token_id: expected null for a model without an encoder, found a token id",
+                 config->forced_start_in);
     if (has_source)
         CLF_TRY(check_ids("decoder_start_token_id, forced_bos_token_id", config->start, config->start_count, vocabulary));
     CLF_TRY(check_ids("begin_suppress_tokens", config->banned_first, config->banned_first_count, vocabulary));

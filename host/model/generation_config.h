@@ -17,7 +17,8 @@ typedef struct clf_generation_config {
     size_t end_count;
     int32_t start[2]; /* [start_count]: what the texts of an encoder-decoder begin with */
     size_t start_count;
-    int32_t *banned; /* [banned_count]: tokens that no text has */
+    const char *forced_start_in; /* the file that has forced_bos_token_id; NULL: none */
+    int32_t *banned;             /* [banned_count]: tokens that no text has */
     size_t banned_count;
     int32_t *banned_first; /* [banned_first_count]: tokens that no text begins with */
     size_t banned_first_count;
@@ -34,12 +35,13 @@ typedef struct clf_generation_config {
 } clf_generation_config;
 
 /* Reads generation_config.json where `path` is a directory that has one, else config.json. Rules come from one of the two alone. Two keys
- * are looked for in both: eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id). The rules
- * are forced_bos_token_id, which comes after the beginning, bad_words_ids (but tokens that end texts), suppress_tokens,
- * begin_suppress_tokens, forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for
- * searches num_beams, length_penalty, early_stopping and renormalize_logits. FORMAT: a token id that is not a number from 0 on, or another
- * value that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that clfi_generation_config_refuses with a value that
- * changes texts. Release with clfi_generation_config_free. */
+ * are looked for in both: eos_token_id (a number or a list) and what texts begin with. That is decoder_start_token_id, or bos_token_id if
+ * the same file lacks it; config.json counts only if generation_config.json has neither. The rules are forced_bos_token_id, which comes
+ * after the beginning, bad_words_ids (but tokens that end texts), suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
+ * or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for searches num_beams, length_penalty, early_stopping and
+ * renormalize_logits. FORMAT: a token id that is not a number from 0 on, or another value that a key cannot have. UNSUPPORTED: bad words
+ * of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release with
+ * clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* Whether the key is a rule that is not supported: only a value that changes nothing is accepted. */
@@ -61,7 +63,8 @@ void clfi_generation_config_constrain(const clf_generation_config *config, const
 /* Whether clfi_generation_config_constrain would change any logit. */
 bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text);
 
-/* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */
+/* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. UNSUPPORTED:
+ * forced_bos_token_id of a model without an encoder, which transformers follows only in texts of one token. */
 clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source);
 void clfi_generation_config_free(clf_generation_config *config);
 

@@ -119,6 +119,23 @@ clf_status clfi_model_config_one_way(const json_t *config)
     return clfi_model_config_absent(config, (const char *const[]){"is_causal"}, 1);
 }
 
+clf_status clfi_model_config_no_windows(const json_t *config, int64_t positions)
+{
+    static const char *const keys[] = {"sliding_window", "attention_chunk_size"};
+    const char *type;
+    if (json_object_get(config, "rope_interleaved")) /* GGUF */
+        return CLF_OK;
+    CLF_TRY(clfi_json_opt_string(config, where, "model_type", "", &type));
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        int64_t window;
+        CLF_TRY(clfi_json_opt_int(config, where, keys[i], 1, INT32_MAX, positions, &window));
+        if (window < positions)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected null or at least %lld for model_type \"%s\", found %lld", where, keys[i],
+                     (long long)positions, type, (long long)window);
+    }
+    return CLF_OK;
+}
+
 /* Reads the length that the model was trained for before it was scaled. transformers prefers the key beside rope_parameters. */
 static clf_status read_trained(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
 {

@@ -118,6 +118,11 @@ def check_rules(folder):
             "guidance_scale": 1, "penalty_alpha": 0.0, "token_healing": False, "repetition_penalty": 1.0, "bad_words_ids": [[1]]}
     if tokens(same) != plain or tokens({}, config={"forced_bos_token_id": 7, "repetition_penalty": 1.6}) != plain:
         fail("rules that say nothing")
+    start = tokens({"decoder_start_token_id": 7})
+    if start == plain or tokens({"decoder_start_token_id": None, "bos_token_id": 7}) != start:
+        fail("a start in generation_config.json comes before config.json's")
+    if tokens({"decoder_start_token_id": None}, config={"bos_token_id": 7}) != plain:
+        fail("config.json's decoder_start_token_id comes before its bos_token_id")
     ends = {"eos_token_id": [1, plain[0]]}
     least = tokens({**ends, "min_new_tokens": 3, "min_length": 8})
     if tokens(ends) or len(least) < 3 or plain[0] in least[:3] or tokens({**ends, "min_new_tokens": 0, "min_length": 8}):
@@ -175,6 +180,28 @@ def check_refusals(folder):
         told.append(read_npy(os.path.join(folder, "scaled.npy")))
     if told[0] != told[1]:
         fail(f"an unscaled T5: {told}")
+
+
+def check_without_encoder(folder):
+    """Rules that only encoder-decoders follow: refused, or listed as ignored."""
+    copy = os.path.join(folder, "without_encoder")
+    shutil.copytree(os.path.join(data, "generation", "mistral"), copy)
+
+    def put(rules):
+        with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
+            json.dump({"eos_token_id": 1, **rules}, file)
+
+    put({"forced_bos_token_id": 7})
+    done = run("generate", copy, "a", status=1)
+    if "generation_config.json: forced_bos_token_id: expected null" not in done.stderr:
+        fail(f"forced_bos_token_id without an encoder: {done.stderr}")
+    search = {"length_penalty": 2.0, "early_stopping": True, "renormalize_logits": True}
+    for beams, ignored in ((4, ["num_beams", *search]), (1, [])):
+        put({"num_beams": beams, **search, "repetition_penalty": 1.1})
+        told = json.loads(run("info", "--json", copy).stdout)["generation_ignored"]
+        if told != ignored:
+            fail(f"{beams} beams without an encoder: ignored {told}")
+    shutil.rmtree(copy)
 
 
 def check_tables(name, prefix, folder):
@@ -288,4 +315,5 @@ with tempfile.TemporaryDirectory() as temporary:
     check_long(temporary)
     check_clean_up(temporary)
     check_refusals(temporary)
+    check_without_encoder(temporary)
 finish()

@@ -54,6 +54,7 @@ static const struct {
     {"original_max_position_embeddings", "{\"rope_parameters\": null, \"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1]}}"},
     {"layer_types", "{\"use_sliding_window\": true, \"sliding_window\": 4}"},
     {"sliding_window", "{\"use_sliding_window\": true}"},
+    {"attention_chunk_size", "{\"sliding_window\": null}"},
     {"hidden_act", "{\"hidden_activation\": null}"},
     {"num_labels", "{\"id2label\": null}"},
     {"forced_bos_token_id", "{\"bos_token_id\": 1}"}};

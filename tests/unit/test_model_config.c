@@ -40,12 +40,14 @@ static void activations(void **state)
         bool is_gated;
     } rows[] = {
         {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"relu\"}", CLF_ACTIVATION_RELU, true},
-        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU, true},
+        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU_TANH, true}, /* transformers 5 */
+        {"generation/gemma", "{\"hidden_activation\":\"relu\",\"hidden_act\":\"relu\"}", CLF_ACTIVATION_RELU, true},
         {"generation/gemma", "{\"hidden_activation\":\"gelu_pytorch_tanh\",\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU_TANH, true},
         {"generation/gemma2", "{\"hidden_act\":\"relu\"}", CLF_ACTIVATION_GELU_TANH, true},
         {"translation/t5", "{\"dense_act_fn\":\"gelu_new\"}", CLF_ACTIVATION_GELU_TANH, false},
         {"translation/t5_gated", "{\"dense_act_fn\":\"silu\"}", CLF_ACTIVATION_SILU, true},
         {"translation/t5_gated", "{\"is_gated_act\":false}", CLF_ACTIVATION_GELU_TANH, false},
+        {"translation/t5_gated", "{\"is_gated_act\":null}", CLF_ACTIVATION_GELU_TANH, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         clf_network_config config;
@@ -143,6 +145,17 @@ static void other_names(void **state)
     json_decref(json);
 }
 
+/* null means false for this key of T5; without the key a tied head is scaled. */
+static void scaled_outputs(void **state)
+{
+    (void)state;
+    clf_network_config config;
+    CHECK_OK(read("translation/t5", "{\"scale_decoder_outputs\":true}", &config));
+    assert_true(config.generator_scale > 0);
+    CHECK_OK(read("translation/t5", "{\"scale_decoder_outputs\":null}", &config));
+    assert_true(config.generator_scale == 0);
+}
+
 /* transformers divides by such a cap, and such a window shows a token nothing. */
 static void zeros(void **state)
 {
@@ -160,7 +173,7 @@ static void zeros(void **state)
     }
 }
 
-static void later_tokens(void **state)
+static void refused(void **state)
 {
     (void)state;
     static const struct {
@@ -169,6 +182,7 @@ static void later_tokens(void **state)
         {"generation/gpt2", "{\"is_causal\":false}", "is_causal is false: expected true for model_type \"gpt2\""},
         {"generation/gemma", "{\"use_bidirectional_attention\":true}",
          "use_bidirectional_attention is true: expected false for model_type \"gemma\""},
+        {"generation/gemma", "{\"hidden_activation\":\"relu\"}", "hidden_activation: expected the function of hidden_act"},
         {"generation/gemma2", "{\"use_bidirectional_attention\":true}",
          "use_bidirectional_attention is true: expected false for model_type \"gemma2\""},
         {"generation/mistral", "{\"is_causal\":false,\"sliding_window\":4}", "is_causal is false: expected no sliding_window, found 4"},
@@ -184,6 +198,32 @@ static void later_tokens(void **state)
     assert_false(config.decoder.attention.is_causal);
     CHECK_OK(read("generation/llama", "{\"is_causal\":null}", &config));
     assert_true(config.decoder.attention.is_causal);
+}
+
+/* Networks without windows refuse keys that make transformers' cache forget tokens. */
+static void no_windows(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"generation/llama",   "generation/gemma",   "generation/gpt2", "translation/bart",
+                                         "translation/marian", "generation/mistral", "generation/phi3", "translation/t5"};
+    static const char *const keys[] = {"sliding_window", "attention_chunk_size"};
+    enum { WITHOUT = 5, LIMITED = 7 }; /* the later models have windows; a T5 has no limit of positions */
+    clf_network_config config;
+    char change[96], message[64];
+    for (size_t i = 0; i < COUNT(models); i++)
+        for (size_t k = 0; k < COUNT(keys); k++) {
+            if (k == 0 && i >= WITHOUT && i < LIMITED)
+                continue;
+            snprintf(message, sizeof message, "%s: expected null or at least", keys[k]);
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":4}", keys[k]);
+            CHECK_FAILS(read(models[i], change, &config), CLF_UNSUPPORTED, message);
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":null}", keys[k]);
+            CHECK_OK(read(models[i], change, &config));
+            snprintf(change, sizeof change, "{\"sliding_window\":null,\"%s\":4096}", keys[k]);
+            if (i < LIMITED)
+                CHECK_OK(read(models[i], change, &config));
+        }
+    CHECK_OK(read("generation/llama", "{\"sliding_window\":4,\"rope_interleaved\":true}", &config)); /* as a GGUF file has it */
 }
 
 /* Names of transformers' activations; those that are not element by element, or that nobody built, are refused by name. */
@@ -215,8 +255,8 @@ static void activation_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(activations),  cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
-                                       cmocka_unit_test(rotary_forms), cmocka_unit_test(other_names),
-                                       cmocka_unit_test(zeros),        cmocka_unit_test(later_tokens)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activations),    cmocka_unit_test(activation_names), cmocka_unit_test(rotary_bases),
+                                       cmocka_unit_test(rotary_forms),   cmocka_unit_test(other_names),      cmocka_unit_test(zeros),
+                                       cmocka_unit_test(scaled_outputs), cmocka_unit_test(refused),          cmocka_unit_test(no_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
