@@ -68,8 +68,8 @@ clf_status clfi_model_config_absent(const json_t *config, const char *const *key
 /* Refuses is_causal of an encoder-decoder, which transformers applies to both stacks. UNSUPPORTED: config.json has the key. */
 clf_status clfi_model_config_one_way(const json_t *config);
 
-/* Refuses windows of a network that has none: transformers' cache forgets earlier tokens all the same. Windows of at least `positions` tokens
- * and those of GGUF files change nothing. UNSUPPORTED: sliding_window or attention_chunk_size is smaller. */
+/* Refuses windows of a network that has none: transformers' cache forgets earlier tokens all the same. Windows of at least `positions`
+ * tokens and those of GGUF files change nothing. UNSUPPORTED: sliding_window or attention_chunk_size is smaller. */
 clf_status clfi_model_config_no_windows(const json_t *config, int64_t positions);
 
 #endif
