@@ -2,8 +2,7 @@
 /* Products of many rows with weights in bundles, for processors whose registers hold the sums of PART_ROWS rows, a quarter of a tile. The
  * floats of a group stay in memory, and PART_ROWS rows after another are multiplied by them. Other units of the processor are idle
  * meanwhile, so the floats of the next group are made at the same time. Each part of the rows makes four lines of them, half a line after
- * every two lines of products. Sums add their products line by line, two
- * columns of each. */
+ * every two lines of products. Sums add their products line by line, two columns of each. */
 #include "bundle_tile.cl"
 #include "group_weights.cl"
 #include "item.cl"

@@ -3,7 +3,6 @@
  * more rows, a work-item converts integers to floats, which all its rows are multiplied by. */
 #include "base/alloc.h"
 #include "kernel/gemm_bundles.h"
-#include "kernel/gemm_panel.h"
 #include "kernel/weight_rows.h"
 
 enum {
