@@ -75,7 +75,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         networks[i].config.target.max_positions = networks[i].config.source.max_positions = POSITIONS;
         models[i] = (clf_model){.network = &networks[i], .tokenizer = tokenizer, .directory = ids[i]};
         models[i].info = (clf_model_info){.architecture = "bert", .max_tokens = POSITIONS, .max_positions = POSITIONS};
-        items[i] = (srv_model){.id = ids[i], .path = "nowhere", .tasks = tasks[i], .model = &models[i], .index = i};
+        items[i] = (srv_model){.id = ids[i], .path = "nowhere", .tasks = tasks[i], .model = &models[i]};
         items[i].max_tokens = POSITIONS;
         items[i].vocabulary = VOCABULARY;
         items[i].width = tasks[i] & SRV_TASK_EMBED ? WIDTH : 0;
