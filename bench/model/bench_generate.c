@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--cache f32|f16|q8_0]
- *                [--processor-time] [--logits F] [--json]
+ *                [--processor-time] [--logits F] [--json] [--turns]
  *
  * Measures the speed of a language model, as medians of rounds: prefill (prompts of N pseudo-random tokens) and decode (N greedy tokens
  * after each prompt, with the choice on the host). It verifies first that a prompt gives the same logits token by token, in parts and in
@@ -9,7 +9,8 @@
  *
  * --precision: of matrix products. --cache: storage of keys and values. --processor-time: speeds by the CPU time of this process instead
  * of the wall clock, for one thread on a busy machine; threads that wait for one another spend CPU time too. --logits writes the logits
- * after the prompt (float32), for other programs to compare. Environment: CLF_DEVICE, CLF_ENGINE. */
+ * after the prompt (float32), for other programs to compare. With --turns it verifies once, and measures again for each line of standard
+ * input, so that another program decides when. Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,17 @@ static double weight_bytes(const char *path)
     return cost.step_bytes;
 }
 
+/* Rounds of the model and of the read in turns. Drops earlier samples. */
+static void measure(generation *g, measured *m, bench_row *read, size_t rounds)
+{
+    m->prefill_ms.count = m->decode_ms.count = read->wall_ms.count = 0;
+    for (size_t i = 0; i < rounds; i++) {
+        one_round(g, m, true);
+        bench_row_turn(read);
+    }
+    m->bandwidth = READ_BYTES / (bench_summary(&read->wall_ms).median * 1e6);
+}
+
 static void write_logits(const generation *g, const char *path)
 {
     FILE *stream = fopen(path, "wb");
@@ -243,7 +255,7 @@ static bool read_accuracy(int argc, char **argv, clf_context_params *context, cl
 int main(int argc, char **argv)
 {
     static const char usage[] = "bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision "
-                                "highest|high|medium] [--cache f32|f16|q8_0] [--processor-time] [--logits F] [--json]";
+                                "highest|high|medium] [--cache f32|f16|q8_0] [--processor-time] [--logits F] [--json] [--turns]";
     bench_arguments(argc, argv, 1, usage);
     generation g = {.batch = bench_size(argc, argv, "--batch", 1),
                     .prompt = bench_size(argc, argv, "--prompt-tokens", 512),
@@ -273,17 +285,15 @@ int main(int argc, char **argv)
         bench_check(CLF_UNSUPPORTED, reads.items[0].id);
     verify(&g, &m.error);
     one_round(&g, &m, false); /* builds kernels and allocates memory */
-    for (size_t i = 0; i < rounds; i++) {
-        one_round(&g, &m, true);
-        bench_row_turn(&read);
-    }
-    m.bandwidth = READ_BYTES / (bench_summary(&read.wall_ms).median * 1e6);
     if (logits) {
         BENCH_OK(clfi_greedy_keep(&g.greedy, 0));
         BENCH_OK(clfi_greedy_prompt(&g.greedy, 0, g.ids, g.prompt));
         write_logits(&g, logits);
     }
-    print(&g, &m, bench_flag(argc, argv, "--json"));
+    do {
+        measure(&g, &m, &read, rounds);
+        print(&g, &m, bench_flag(argc, argv, "--json"));
+    } while (bench_flag(argc, argv, "--turns") && bench_is_turn());
     bench_row_close(&read);
     clfi_workload_list_free(&reads);
     clfi_samples_free(&m.prefill_ms);

@@ -18,7 +18,7 @@ import time
 
 import torch
 
-import affinity
+from sides import take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 
@@ -64,7 +64,7 @@ def main():
     for name, standard in (('heads', 8), ('length', 2048), ('size', 64), ('rounds', 5), ('threads', 2)):
         parser.add_argument(f'--{name}', type=int, default=standard)
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     torch.set_num_threads(options.threads)
     operands = [torch.rand(1, options.heads, options.length, options.size) * 2 - 1 for _ in range(3)]
     attention = attention_of_torch(options.length, options.size)

@@ -20,7 +20,7 @@ import time
 
 import torch
 
-import affinity
+from sides import take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'host', 'model', 'g2p'))
@@ -114,7 +114,7 @@ def main():
     parser.add_argument('--words', type=int, default=10000)
     parser.add_argument('-o', '--output')
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     torch.set_num_threads(options.threads)
     model, config = decode.load_model(os.path.join(options.model, 'model.safetensors'))
     with open(options.words_file, encoding='utf-8') as file:

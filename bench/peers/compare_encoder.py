@@ -14,63 +14,26 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import time
 
-import affinity
 from ort_minilm import Peer, random_rows, read_texts, sample, summary
+from sides import Ours, alternate, take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
-class Ours:
-    """A running bench_encoder, which verifies once and measures on request (turn)."""
-
-    def __init__(self, options, *arguments):
-        self.command = [options.bench, options.model, *arguments, "--json", "--turns"]
-        self.process = subprocess.Popen(self.command, env=options.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.first = self.read()
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"{' '.join(self.command)}: exit status {self.process.wait()}")
-        return json.loads(line)
-
-    def turn(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return self.read()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.process.stdin.close()
-        self.process.wait()
+def bench_encoder(options, *arguments):
+    """A running bench_encoder."""
+    return Ours([options.bench, options.model, *arguments, "--json", "--turns"], options.environment)
 
 
 def spread(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
 
 
-def alternate(rounds, ours, peer):
-    """Runs both sides in each round, in alternating order; returns [(ours, peer)]."""
-    results = []
-    for index in range(rounds):
-        if index % 2:
-            theirs, mine = peer(), ours()
-        else:
-            mine, theirs = ours(), peer()
-        results.append((mine, theirs))
-        time.sleep(0.1)  # threads of both sides stop spinning
-    return results
-
-
 def compare_case(options, peer, batch, tokens):
     rows = random_rows(batch, tokens)
-    with Ours(options, "--batch", str(batch), "--tokens", str(tokens)) as ours:
+    with bench_encoder(options, "--batch", str(batch), "--tokens", str(tokens)) as ours:
         results = alternate(options.rounds, ours.turn, lambda: summary(sample(lambda: peer.run(rows), 1.0, 3)))
     ratio = spread([theirs["median_ms"] / mine["median_ms"] for mine, theirs in results])
     case = {"batch": batch, "tokens": tokens, "ratio": ratio, "engine": results[0][0].get("engine"), "device": results[0][0].get("device"),
@@ -91,7 +54,7 @@ def compare_file(options, peer):
 
     cases = []
     for order in ("sorted", "unsorted"):
-        with Ours(options, "--file", options.file) as ours:
+        with bench_encoder(options, "--file", options.file) as ours:
             results = alternate(min(options.rounds, 3), lambda: ours.turn()["texts_per_second"], lambda: theirs(order))
         ratio = spread([mine / other for mine, other in results])
         cases.append({"file": os.path.basename(options.file), "texts": len(texts), "peer_order": order, "ratio": ratio,
@@ -114,7 +77,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     if options.torch:
         import torch_encoder  # needs packages that ONNX Runtime's peer does not
         peer = torch_encoder.Peer(options.model, options.threads, options.torch)

@@ -27,10 +27,10 @@ import torch
 import transformers
 from safetensors.numpy import load_file
 
-import affinity
-from compare_encoder import Ours, spread
+from compare_encoder import bench_encoder, spread
 from encoder_graph import encoder_graph, relative_bias
 from ort_minilm import sample, summary
+from sides import take_processors
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "data", "families")
 KINDS = {"xlm-roberta": (transformers.XLMRobertaConfig, transformers.XLMRobertaModel),
@@ -114,7 +114,7 @@ def compare(options, kind, directory, sides, model):
             error = float(np.abs(run() - want).max() / np.abs(want).max())
             if not error < 1e-4:
                 sys.exit(f"{kind}: {name} differs from PyTorch by {error:.3g}")
-        with Ours(options, "--batch", str(batch), "--tokens", str(tokens), "--runs", str(options.runs)) as ours:
+        with bench_encoder(options, "--batch", str(batch), "--tokens", str(tokens), "--runs", str(options.runs)) as ours:
             jobs = {"ours": lambda: ours.turn()["median_ms"]}
             for name, run in runs.items():
                 jobs[name] = lambda run=run: summary(sample(run, 1.0, options.runs, int(options.runs > 1)))["median_ms"]
@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--layers", type=int, default=0)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     if set(options.kinds) - set(KINDS):
         parser.error(f"expected some of {', '.join(KINDS)}")
     torch.set_num_threads(options.threads)

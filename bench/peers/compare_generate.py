@@ -17,7 +17,6 @@ import ctypes
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,7 +24,7 @@ import time
 import llama_cpp
 import numpy
 
-import affinity
+from sides import Ours, alternate, take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 GROSS = 3.0
@@ -92,14 +91,12 @@ class Peer:
         return self.give(self.ids, 0, [0])[0].copy()
 
 
-def run_ours(options, rounds, logits=None):
+def bench_generate(options, logits):
+    """A running bench_generate, which has written the logits after the prompt to that file."""
     command = [options.bench, options.model, '--prompt-tokens', str(options.prompt_tokens), '--tokens', str(options.tokens), '--batch',
-               str(options.batch), '--precision', options.precision, '--cache', options.cache, '--rounds', str(rounds), '--json']
-    command += (['--logits', logits] if logits else []) + (['--processor-time'] if options.processor_time else [])
-    done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)
+               str(options.batch), '--precision', options.precision, '--cache', options.cache, '--rounds', '1', '--logits', logits,
+               '--json', '--turns'] + (['--processor-time'] if options.processor_time else [])
+    return Ours(command, options.environment)
 
 
 def main():
@@ -118,25 +115,19 @@ def main():
     options = parser.parse_args()
     if options.processor_time:
         options.threads = 1
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     silent = llama_cpp.llama_log_callback(lambda *_: None)
     llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     peer = Peer(options)
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, 'logits')
-        run_ours(options, 1, path)
+        bench = bench_generate(options, path)
         error = float(numpy.abs(numpy.fromfile(path, numpy.float32) - peer.logits()).max())
     if not error <= GROSS:
         sys.exit(f'wrong: logits differ by {error}')
     peer.run()
     rows = []
-    for index in range(options.rounds):
-        if index % 2:
-            theirs = peer.run()
-            ours = run_ours(options, 2)
-        else:
-            ours = run_ours(options, 2)
-            theirs = peer.run()
+    for ours, theirs in alternate(options.rounds, bench.turn, peer.run):
         rows.append({'prefill': [ours['prefill_tokens_per_s'], theirs[0]], 'decode': [ours['decode_tokens_per_s'], theirs[1]],
                      'share_of_limit': ours['share_of_limit']})
     record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens,

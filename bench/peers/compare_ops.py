@@ -19,7 +19,7 @@ import time
 
 import torch
 
-import affinity
+from sides import take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 OPS = ('einsum', 'masked_softmax', 'layer_norm', 'rms_norm', 'multi_head_attention')
@@ -107,7 +107,7 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--torch', metavar='DEVICE', type=torch.device, default='cpu')
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     options.list = [] if options.all else ['--quick']
     torch.set_num_threads(options.threads)
     torch.set_float32_matmul_precision('highest')

@@ -28,9 +28,9 @@ import transformers
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-import affinity
-from compare_encoder import alternate, spread
+from compare_encoder import spread
 from encoder_graph import encoder_graph
+from sides import alternate, take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 QUESTION = "how do the words of this question meet those of a document"
@@ -106,7 +106,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
-    options.environment = affinity.take(options.threads)
+    options.environment = take_processors(options.threads)
     words, rng = make_words(20000), random.Random(2)
     around = len(QUESTION.split()) + 3
     documents = [" ".join(rng.choices(words, k=max(1, rng.randint(options.tokens * 3 // 4, options.tokens * 5 // 4) - around)))
