@@ -229,7 +229,7 @@ static void long_runs(void **state)
 
 enum { MOST = 24 };
 
-/* Tokens "a", "b", ... of a file with a type behind their text where that is not 1: "<x>|3". */
+/* Tokens "a", "b", ... of a file with a type behind their text where that is not 1: "<x>|#3". Merges follow the tokens: "a b|+". */
 typedef struct made_file {
     const char *name;
     const char *model, *pre, *keys; /* keys: "key=number ..." of ids, "key=true", or "general.name=text"; pre NULL: none */
@@ -251,13 +251,15 @@ static void put_value(image *f, const char *key, const char *value)
 static void make_file(const made_file *file, image *f)
 {
     char keys[512];
-    uint64_t values = file->pre ? 7 : 6, count = 0;
+    uint64_t values = file->pre ? 7 : 6, count = 0, merges = 0;
     const bool is_llama = strcmp(file->model, "llama") == 0;
     snprintf(keys, sizeof keys, "%s", file->keys);
     for (const char *at = file->keys; *at; at++)
         values += *at == '=';
-    while (count < MOST && file->tokens[count])
+    while (count < MOST && file->tokens[count] && !strstr(file->tokens[count], "|+"))
         count++;
+    while (count + merges < MOST && file->tokens[count + merges])
+        merges++;
     begin(f, 0, values);
     put_string(f, "tokenizer.ggml.model", file->model);
     if (file->pre)
@@ -285,7 +287,11 @@ static void make_file(const made_file *file, image *f)
         put(f, 0, 4);
     put_key(f, "tokenizer.ggml.merges", 9);
     put(f, 8, 4);
-    put(f, 0, 8);
+    put(f, merges, 8);
+    for (size_t i = count; i < count + merges; i++) {
+        put(f, strlen(file->tokens[i]) - 2, 8);
+        put_bytes(f, file->tokens[i], strlen(file->tokens[i]) - 2);
+    }
     put_string(f, "general.architecture", is_llama ? "llama" : "qwen2");
     for (char *key = strtok(keys, " "); key; key = strtok(NULL, " ")) {
         char full[96], *value = strchr(key, '=');
