@@ -480,6 +480,10 @@ static clf_status make_config(writer *w)
     if (experts > 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not supported", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
+    const clf_gguf_architecture *meant = w->known ? NULL : clfi_gguf_architecture_of(w->architecture);
+    if (meant)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.architecture \"%s\": expected \"%s\", its name in GGUF files", clfi_gguf_path(w->file),
+                 w->architecture, meant->name);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
     if (w->known)
         CLF_TRY(check_epsilon(w));

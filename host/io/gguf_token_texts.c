@@ -144,7 +144,15 @@ static const struct {
 
 static bool does_end(unsigned char use)
 {
-    return use == CLF_GGUF_TOKEN_ENDS || use == CLF_GGUF_TOKEN_NAMED_END;
+    return use == CLF_GGUF_TOKEN_ENDS || use == CLF_GGUF_TOKEN_NAMED_END || use == CLF_GGUF_TOKEN_SHOWN_END;
+}
+
+/* The use of a token that a key names as an end, beside what its text says. */
+static unsigned char named_end(unsigned char use)
+{
+    if (use == CLF_GGUF_TOKEN_ENDS)
+        return use;
+    return use == CLF_GGUF_TOKEN_USER || use == CLF_GGUF_TOKEN_SHOWN_END ? CLF_GGUF_TOKEN_SHOWN_END : CLF_GGUF_TOKEN_NAMED_END;
 }
 
 static size_t find_end(const clf_gguf_string *tokens, size_t count, const unsigned char *uses, const char *text)
@@ -165,7 +173,7 @@ static void name_fill(const clf_gguf_string *tokens, size_t count, size_t fill, 
             id = (int32_t)i;
     if (id < 0 || (size_t)id >= count || uses[id] == CLF_GGUF_TOKEN_ENDS || (has_key && !fills[fill].ends))
         return;
-    uses[id] = has_key ? CLF_GGUF_TOKEN_NAMED_END : fills[fill].ends ? CLF_GGUF_TOKEN_ENDS : CLF_GGUF_TOKEN_CONTROL;
+    uses[id] = has_key ? named_end(uses[id]) : fills[fill].ends ? CLF_GGUF_TOKEN_ENDS : CLF_GGUF_TOKEN_CONTROL;
 }
 
 void clfi_gguf_token_uses(const clf_gguf_string *tokens, size_t count, const clf_gguf_named_tokens *named, unsigned char *uses)
@@ -183,8 +191,8 @@ void clfi_gguf_token_uses(const clf_gguf_string *tokens, size_t count, const clf
     for (size_t i = 0; i < COUNT(fills); i++)
         name_fill(tokens, count, i, named, uses);
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (keys[i] >= 0 && (size_t)keys[i] < count && uses[keys[i]] != CLF_GGUF_TOKEN_ENDS)
-            uses[keys[i]] = CLF_GGUF_TOKEN_NAMED_END;
+        if (keys[i] >= 0 && (size_t)keys[i] < count)
+            uses[keys[i]] = named_end(uses[keys[i]]);
     for (size_t i = 0; i < COUNT(exceptions); i++) {
         const size_t victim = find_end(tokens, count, uses, exceptions[i].victim);
         if (victim < count && find_end(tokens, count, uses, exceptions[i].present[0]) < count &&

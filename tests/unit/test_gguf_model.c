@@ -164,6 +164,7 @@ MAKE(other_heads, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.key
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
 MAKE(adapter, begin_model(f, "llama", 1); put_string(f, "general.type", "adapter"))
+MAKE(other_name, begin_model(f, "mistral", 0))
 MAKE(no_layers, begin(f, 0, 2); put_string(f, "general.architecture", "llama"); put_epsilon(f, "llama", "layer_norm_rms_epsilon", 1e-5f))
 
 MAKE(eps_none, wrong_epsilon(f, "llama", "other", 1))
@@ -192,6 +193,7 @@ static void refused_configurations(void **state)
         ROW(other_heads, CLF_UNSUPPORTED, "gemma3.attention.key_length_swa is 8: expected gemma3.attention.key_length, 4"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
         ROW(adapter, CLF_UNSUPPORTED, "general.type \"adapter\": expected a whole model"),
+        ROW(other_name, CLF_UNSUPPORTED, "general.architecture \"mistral\": expected \"llama\""),
         ROW(no_layers, CLF_FORMAT, "\"llama.embedding_length\": expected an integer from 0 to 1073741824, found nothing"),
         ROW(eps_none, CLF_FORMAT, "\"llama.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
         ROW(eps_other, CLF_FORMAT, "\"qwen2.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),

@@ -351,6 +351,7 @@ static void end_tokens(void **state)
         {{"channels", "gpt2", "gpt-2", "eos_token_id=0", {"<|return|>|#3", "<|call|>|#3", "<|end|>|#3", "<|channel|>|#3"}}, "0 1"},
         {{"other channels", "gpt2", "gpt-2", "", {"<|flush|>|#3", "<|calls|>|#3", "<|end|>|#3"}}, "0 1"},
         {{"one channel's alone", "gpt2", "gpt-2", "", {"<|return|>|#3", "<|flush|>|#3", "<|end|>|#3"}}, "0 1 2"},
+        {{"a channel's by a key", "gpt2", "gpt-2", "eot_token_id=0 fim_pad_token_id=1", {"<|start|>|#3", "<|message|>"}}, "0 1"},
         {{"</s> of text", "gpt2", "gpt-2", "", {"<eos>|#3", "<|tool_response>|#3", "</s>"}}, "0 1"},
     };
     (void)state;
@@ -413,7 +414,7 @@ static void encoded(void **state)
         {{"no bos token by the pre-tokenizer", "gpt2", "dbrx", "bos_token_id=4", {BYTES3, "<s>|#3"}}, "a", "0"},
         {{"the key goes before it", "gpt2", "llama-bpe", "bos_token_id=4 add_bos_token=false", {BYTES3, "<s>|#3"}}, "a", "0"},
         {{"and the other way", "gpt2", "gpt-2", "bos_token_id=4 add_bos_token=true", {BYTES3, "<s>|#3"}}, "a", "4 0"},
-        {{"a name without a bos token", "gpt2", "llama-bpe", "", {BYTES3}}, "a", "0"},
+        {{"no bos token by the key", "gpt2", "llama-bpe", "add_bos_token=false", {BYTES3}}, "a", "0"},
         {{"SentencePiece's numbers", "llama", NULL, "", {"<unk>|#2", "<s>|#3", "</s>|#3", "\u2581", "a"}}, "a", "1 3 4"},
         {{"no space before", "llama", NULL, "add_space_prefix=false", {"<unk>|#2", "<s>|#3", "</s>|#3", "\u2581", "a"}}, "a", "1 4"},
         {{"an end of any type is found", "gpt2", "gpt-2", "", {BYTES3, "<|im_end|>"}}, "a<|im_end|>b", "0 4 1"},
@@ -447,6 +448,20 @@ static void encoded(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
+/* llama.cpp would put token 11 before texts. */
+static void no_bos(void **state)
+{
+    static const char *const keys[] = {"", "bos_token_id=4294967295", "add_bos_token=true"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const made_file file = {keys[i], "gpt2", "llama-bpe", keys[i], {BYTES3}};
+        clf_gguf *gguf = open_made(&file);
+        clf_tokenizer *tokenizer = NULL;
+        CHECK_FAILS(clfi_tokenizer_of_gguf(gguf, &tokenizer), CLF_FORMAT, "texts get a bos token, and none is named");
+        clfi_gguf_close(gguf);
+    }
+}
+
 /* Roles by their keys, as chat templates name them. */
 static void roles(void **state)
 {
@@ -470,6 +485,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(refused_names), cmocka_unit_test(long_runs),
                                        cmocka_unit_test(end_tokens), cmocka_unit_test(no_such_end),   cmocka_unit_test(encoded),
-                                       cmocka_unit_test(roles)};
+                                       cmocka_unit_test(no_bos),     cmocka_unit_test(roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
