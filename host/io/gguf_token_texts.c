@@ -98,10 +98,24 @@ static clf_status read_end(const clf_gguf *file, const char *key, int32_t *out)
     return CLF_OK;
 }
 
+/* The end of texts where no key names one: SentencePiece's own id; -1: none. llama.cpp has such a default for BPE too, GPT-2's comma. */
+static int32_t standard_end(const clf_gguf *file)
+{
+    enum { EOS = 2 };
+    static const char llama[] = "llama";
+    const clf_gguf_value *model = clfi_gguf_value(file, CLFI_GGUF_TOKEN_MODEL), *tokens = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);
+    clf_gguf_string name;
+    const bool is_llama =
+        model && clfi_gguf_text(model, &name) && name.length == sizeof llama - 1 && memcmp(name.data, llama, name.length) == 0;
+    return is_llama && tokens && tokens->count > EOS ? EOS : -1;
+}
+
 clf_status clfi_gguf_named_tokens(const clf_gguf *file, clf_gguf_named_tokens *out)
 {
     *out = (clf_gguf_named_tokens){-1, -1, -1, -1, -1, -1, -1, -1, -1};
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_EOS, &out->eos));
+    if (out->eos < 0)
+        out->eos = standard_end(file);
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_TURN, &out->end_of_turn));
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_MESSAGE, &out->end_of_message));
     for (size_t i = 0; i < COUNT(fills); i++)

@@ -113,12 +113,14 @@ static clf_status read_name(const clf_gguf *file, const char *key, char **out)
     return clfi_strndup(text.data, text.length, out);
 }
 
-/* *out: the key's id. If the key is absent: `standard` if there is such a token, else -1 (none). */
+/* *out: the key's id. If the key is absent or names no token: `standard` if there is such a token, else -1 (none). */
 static clf_status read_id(const clf_gguf *file, const char *key, int32_t standard, size_t count, int32_t *out)
 {
     int64_t id;
-    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, standard >= 0 && (size_t)standard < count ? standard : -1, &id));
-    *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers store UINT32_MAX for none */
+    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, -1, &id));
+    if (id < 0 || id > INT32_MAX) /* some writers store UINT32_MAX for none */
+        id = standard >= 0 && (size_t)standard < count ? standard : -1;
+    *out = (int32_t)id;
     return CLF_OK;
 }
 
