@@ -501,7 +501,7 @@ static clf_status make_config(writer *w)
         return CLF_OK; /* its model_type is refused later, with its name */
     CLF_TRY(check_value_size(w));
     CLF_TRY(copy_windows(w));
-    CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));
+    CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture, head_size(w)));
     return clfi_gguf_keep_rest(w->file, w->architecture, w->seen, w->config);
 }
 

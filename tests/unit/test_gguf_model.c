@@ -65,6 +65,8 @@ MAKE(longrope, begin_model(f, "phi3", 1); f->bytes[8] = 1; /* tensors */ put_uin
      put_tensor(f, "rope_factors_short.weight", 1, SIZES(1), 0, 0); put_data(f, 32, 4))
 MAKE(local_base, begin_model(f, "gemma3", 1); put_float(f, "gemma3.rope.freq_base_swa", 500))
 MAKE(same_base, begin_model(f, "gemma2", 2); put_float(f, "gemma2.rope.freq_base", 500); put_float(f, "gemma2.rope.freq_base_swa", 500))
+MAKE(same_heads, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.key_length_swa", 4);
+     put_uint(f, "gemma3.rope.dimension_count_swa", 4))
 MAKE(unused_factor, begin_model(f, "gemma3", 2); put_string(f, "gemma3.rope.scaling.type", "none");
      put_float(f, "gemma3.rope.scaling.factor", 4))
 MAKE(pattern_alone, begin_model(f, "gemma3", 1); put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
@@ -108,6 +110,7 @@ static void configurations(void **state)
         {"no base of layers without windows", make_local_base, "rope_theta", "10000.0"},
         {"a base of layers with windows", make_local_base, "rope_local_base_freq", "500.0"},
         {"one base for all layers", make_same_base, "rope_theta", "500.0"},
+        {"heads of layers with windows", make_same_heads, "head_dim", NULL},
         {"a factor that is not used", make_unused_factor, "rope_scaling", NULL},
         {"no width of windows", make_pattern_alone, "sliding_window", "null"},
         {"no windows without a width", make_pattern_alone, "layer_types", NULL},
