@@ -16,10 +16,10 @@
 CLFI_OPTIONS(clf_vocabulary_spec, CLF_VOCABULARY_SPEC_INIT)
 
 #define SPACES "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\u2581\"}"
-#define LLAMA(prefix, strip)                                                                                                             \
-    "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" prefix SPACES "]},\"decoder\":{\"type\":\"Sequence\",\"decoders\":["      \
-    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\u2581\"},\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}" strip \
-    "]}}"
+#define LLAMA(prefix, strip)                                                                                                        \
+    "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" prefix SPACES "]},\"decoder\":{\"type\":\"Sequence\",\"decoders\":[" \
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\u2581\"},\"content\":\" "                                                     \
+    "\"},{\"type\":\"CharacterFallback\"},{\"type\":\"Fuse\"}" strip "]}}"
 
 static const char llama_with_space[] =
     LLAMA("{\"type\":\"Prepend\",\"prepend\":\"\u2581\"},", ",{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}");

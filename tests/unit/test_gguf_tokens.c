@@ -466,6 +466,34 @@ static void no_bos(void **state)
     }
 }
 
+/* Bytes become the characters that they make as soon as those are whole. Only what is not UTF-8 becomes U+FFFD. */
+static void decoded_bytes(void **state)
+{
+    static const made_file file = {"bytes",
+                                   "llama",
+                                   NULL,
+                                   "",
+                                   {"<unk>|#2", "<s>|#3", "</s>|#3", "a", "<0xC3>|#6", "<0xA9>|#6", "<0xF0>|#6", "<0x9F>|#6", "<0x41>|#6"}};
+    static const struct {
+        int32_t id;
+        const char *text;
+    } rows[] = {{4, ""}, {5, "\u00e9"}, {8, "A"}, {6, ""}, {7, ""}, {3, "\ufffda"}, {7, "\ufffd"}, {6, ""}};
+    clf_tokenizer *tokenizer = open_tokenizer(&file);
+    clf_token_decoder *decoder;
+    clf_text text;
+    (void)state;
+    CHECK_OK(clf_token_decoder_create(tokenizer, 0, &decoder));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_OK(clf_token_decoder_push(decoder, rows[i].id, &text));
+        CHECK(text.size == strlen(rows[i].text) && memcmp(text.data, rows[i].text, text.size) == 0, "token %zu: \"%.*s\", want \"%s\"", i,
+              (int)text.size, text.data, rows[i].text);
+    }
+    CHECK_OK(clf_token_decoder_finish(decoder, &text));
+    CHECK(text.size == 3 && memcmp(text.data, "\ufffd", 3) == 0, "the end: \"%.*s\"", (int)text.size, text.data);
+    clf_token_decoder_destroy(decoder);
+    clf_tokenizer_destroy(tokenizer);
+}
+
 /* Roles by their keys, as chat templates name them. */
 static void roles(void **state)
 {
@@ -489,6 +517,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(refused_names), cmocka_unit_test(long_runs),
                                        cmocka_unit_test(end_tokens), cmocka_unit_test(no_such_end),   cmocka_unit_test(encoded),
-                                       cmocka_unit_test(no_bos),     cmocka_unit_test(roles)};
+                                       cmocka_unit_test(no_bos),     cmocka_unit_test(decoded_bytes), cmocka_unit_test(roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
