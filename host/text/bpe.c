@@ -21,6 +21,7 @@ typedef struct clf_merge {
 
 #define NO_PAIR UINT64_MAX
 
+enum { DROPPED = -1 };      /* id of a symbol that becomes no token */
 enum { PART_BYTES = 4096 }; /* a longer word (a text without pre-tokenizer is one) is encoded in parts of at least this size */
 
 struct clf_bpe {
@@ -28,7 +29,7 @@ struct clf_bpe {
     char *continuation_prefix, *end_suffix;
     size_t prefix_size, suffix_size;
     int32_t unknown; /* -1: none */
-    bool fuse_unknown, byte_fallback, ignore_merges;
+    bool fuse_unknown, byte_fallback, ignore_merges, keeps_unknown, first_merge_counts;
     bool parts_at_spaces; /* a long word may be divided before U+2581, SentencePiece's space (do_words_end) */
     int32_t byte_id[256]; /* with byte_fallback; -1: none */
     clf_merge *merges;    /* open addressing, at most half full */
@@ -85,6 +86,8 @@ static clf_status take_settings(const clf_bpe_settings *settings, const char *wh
     bpe->fuse_unknown = settings->fuse_unknown;
     bpe->byte_fallback = settings->byte_fallback;
     bpe->ignore_merges = settings->ignore_merges;
+    bpe->keeps_unknown = settings->keeps_unknown;
+    bpe->first_merge_counts = settings->first_merge_counts;
     bpe->prefix_size = strlen(settings->continuation_prefix);
     bpe->suffix_size = strlen(settings->end_suffix);
     bpe->unknown = settings->unknown ? clfi_vocabulary_find(vocabulary, settings->unknown, strlen(settings->unknown)) : -1;
@@ -164,6 +167,8 @@ static clf_status put_merge(clf_bpe *bpe, int32_t left, int32_t right, uint32_t 
     if (bpe->merge_count * 2 >= bpe->slot_count)
         CLF_TRY(grow_merges(bpe));
     clf_merge *merge = slot_of(bpe->merges, bpe->slot_count, pair_of(left, right));
+    if (merge->pair != NO_PAIR && bpe->first_merge_counts)
+        return CLF_OK;
     bpe->merge_count += merge->pair == NO_PAIR;
     *merge = (clf_merge){pair_of(left, right), rank, id};
     return CLF_OK;
@@ -279,7 +284,7 @@ static clf_status read_settings(const json_t *json, const char *where, clf_bpe_s
 
 static clf_status read(const json_t *json, const char *where, void **out)
 {
-    clf_bpe_settings settings;
+    clf_bpe_settings settings = {.unknown = NULL};
     const json_t *vocab, *merges;
     clf_vocabulary vocabulary = CLF_VOCABULARY_INIT;
     clf_bpe *bpe = NULL;
@@ -319,8 +324,8 @@ typedef struct clf_unknown_run {
 
 static clf_status add_unknown(const clf_bpe *bpe, clf_model_memory *memory, size_t bytes, clf_unknown_run *run, size_t *count)
 {
-    if (bpe->unknown < 0) /* dropped, so that its neighbours may merge */
-        return CLF_OK;
+    if (bpe->unknown < 0) /* dropped here, so that its neighbours may merge, or behind the merges */
+        return bpe->keeps_unknown ? add_symbol(memory, count, DROPPED, bytes) : CLF_OK;
     if (run->is_open && bpe->fuse_unknown) {
         run->size += bytes;
         return CLF_OK;
@@ -462,7 +467,7 @@ static clf_status divide(const clf_bpe *bpe, clf_model_memory *memory, const cha
     CLF_TRY(merge_all(bpe, memory, count));
     for (size_t i = 0; i < count; i++) {
         const clf_symbol *symbol = &memory->symbols[i];
-        if (symbol->size)
+        if (symbol->size && symbol->id != DROPPED)
             CLF_TRY(clfi_token_append(tokens, symbol->id, at, at + symbol->size));
         at += symbol->size;
     }
