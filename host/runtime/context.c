@@ -95,10 +95,14 @@ static bool is_loss(cl_int code)
 static clf_status fail_call(const clf_context *context, const char *call, cl_int code, clf_status st)
 {
     const clf_launch_budget *budget = &context->budget;
+    char estimate[48] = "", advice[64] = "CLF_LAUNCH_MS sets a bound for launches";
     if (st != CLF_DEVICE_LOST || !budget->last_kernel)
         CLF_FAIL(st, "%s: %s (%d)", call, clfi_cl_name(code), code);
-    CLF_FAIL(st, "%s: %s (%d): the last launch was %s, %.3g ms by estimate (CLF_LAUNCH_MS below %.3g makes launches shorter)", call,
-             clfi_cl_name(code), code, budget->last_kernel, budget->last_ns / 1e6, budget->limit_ns / 1e6);
+    if (budget->last_ns > 0)
+        snprintf(estimate, sizeof estimate, ", %.3g ms by estimate", budget->last_ns / 1e6);
+    if (budget->limit_ns > 0)
+        snprintf(advice, sizeof advice, "CLF_LAUNCH_MS below %.3g makes launches shorter", budget->limit_ns / 1e6);
+    CLF_FAIL(st, "%s: %s (%d): the last launch was %s%s (%s)", call, clfi_cl_name(code), code, budget->last_kernel, estimate, advice);
 }
 
 clf_status clfi_context_fail(const clf_context *context, cl_int code, clf_status status, const char *format, ...)

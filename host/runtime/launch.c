@@ -167,8 +167,11 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
         if (!clfi_mul_size(groups[i], local[i], &items))
             CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: too many work-items: %zu work-groups of %zu", kernel->name, groups[i], local[i]);
     }
-    const bool is_bounded = clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0;
-    return is_bounded ? enqueue_pieces(launch, dimensions, groups, local) : enqueue_groups(launch, dimensions, NULL, groups, local);
+    if (clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0)
+        return enqueue_pieces(launch, dimensions, groups, local);
+    launch->context->budget.last_kernel = kernel->name;
+    launch->context->budget.last_ns = 0;
+    return enqueue_groups(launch, dimensions, NULL, groups, local);
 }
 
 clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local)

@@ -101,6 +101,16 @@ def check_devices():
     shown = (found["name"], found["type"], found["max_work_group_size"], found["local_memory_bytes"], found["usable"], found["default"])
     if shown != (NAME, "GPU", GROUP, LOCAL, True, True):
         fail(f"devices: {shown}")
+    budget = 100 if found["unified_memory"] else 500
+    if found["launch_ms"] != budget or f"; launches of up to {budget} ms" not in Run(["devices"]).done.stdout:
+        fail(f"devices: launches of up to {found['launch_ms']} ms, expected {budget}")
+    told = [Run(["devices", *option], launch_ms="12.5").done.stdout for option in ([], ["--all"], ["--json"])]
+    if "; launches of up to 12.5 ms" not in told[0] or "at most 12.5 ms by estimate" not in told[1] or \
+            json.loads(told[2])["devices"][0]["launch_ms"] != 12.5:
+        fail(f"devices with CLF_LAUNCH_MS=12.5: {told}")
+    refused = Run(["devices"], launch_ms="soon", check=False).done
+    if refused.returncode != 2 or "CLF_LAUNCH_MS: expected milliseconds" not in refused.stderr:
+        fail(f"devices with CLF_LAUNCH_MS=soon: status {refused.returncode}: {refused.stderr}")
     probes = [line.split(None, 1)[1] for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
     said = [line.split(":")[0] for line in probes]  # PoCL has no sub-groups, whatever the shim shows
     families = (("rows", (64, 128, 256)), ("groups", (16, 32, 64, 128, 256)))
