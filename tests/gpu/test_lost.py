@@ -30,6 +30,7 @@ def run(arguments, lose="", stdin="", binary=program, **more):
     if os.path.exists(calls):
         os.remove(calls)
     environment = dict(os.environ, CLF_TEST_GPU=device, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1", CLF_TEST_GPU_LOSE=lose,
+                       CLF_TEST_GPU_BUDGET_MS="100",  # and no launch may take more than twice that
                        CLF_TEST_GPU_CALLS=calls, CLF_CACHE_DIR=os.environ.get("CLF_CACHE_DIR") or os.path.join(work, "cache"), **more)
     environment.pop("CLF_DEVICE", None)
     done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False, input=stdin)
