@@ -4,6 +4,7 @@
 writes. test_serve_texts.py PROGRAM DATA"""
 import json
 import os
+import re
 import socket
 import tempfile
 import threading
@@ -101,6 +102,13 @@ def test_refusals(server):
         answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
         if prompt == "a " * 200 and answer and answer["error"]["code"] != "context_length_exceeded":
             fail(f"a long prompt: {answer}")
+    for text in ("a " * 200000, "a" * 400000):  # is not read to its end
+        messages = [{"role": "user", "content": text}]
+        for path, body in (("/v1/completions", {"prompt": text}), ("/v1/chat/completions", {"messages": messages})):
+            answer = server.post(path, body, 400)
+            found = answer and re.search(r": expected at most \d+ tokens .*, found at least (\d+)$", answer["error"]["message"])
+            if answer and not (found and int(found.group(1)) < 10000):
+                fail(f"{path}, a very long prompt: {answer}")
 
 
 def test_chat(server):
