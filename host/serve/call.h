@@ -15,7 +15,8 @@
 typedef struct srv_options {
     /* origin: web pages of this origin may use the server; "*": of any, NULL: of none. key_file: NULL: CLF_API_KEY has the key, if any. */
     const char *host, *origin, *key_file;
-    size_t port, max_queue, max_body, timeout; /* port 0: a free one; max_queue in requests, max_body in bytes, timeout in seconds */
+    size_t port, timeout;       /* port 0: a free one; timeout in seconds */
+    size_t max_queue, max_body; /* requests that may wait for one model; bytes */
     srv_texts_limits texts;
     int log_json;
     int refuses_ids; /* nonzero: token ids in place of texts are refused */

@@ -350,20 +350,18 @@ static enum MHD_Result submit(http_request *r)
 {
     srv_state *state = r->http->params.state;
     srv_job *job = r->call.job;
-    if (!srv_queue_reserve(&state->queue)) {
-        srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
-        srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait): try again later",
-                   state->options->max_queue);
-        srv_job_release(job);
-        r->call.job = NULL;
-        return answer_error(r);
-    }
+    srv_error full;
     pthread_mutex_lock(&job->lock);
     sleep_for(r);
     pthread_mutex_unlock(&job->lock);
     if (r->watched)
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_WAITING, job);
-    srv_queue_push(&state->queue, job);
+    if (!srv_queue_push(&state->queue, job)) {
+        srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
+        srv_refuse(&full, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait for the model): try again later",
+                   state->options->max_queue);
+        srv_job_finish(job, &full);
+    }
     return MHD_YES;
 }
 
