@@ -46,15 +46,11 @@ size_t srv_texts_tokens(const srv_job *job)
 
 bool srv_texts_begin(srv_call *call, const srv_model *model, const clf_generate_params *params, size_t count)
 {
-    srv_job *job;
-    if (srv_job_create(model, &job) != CLF_OK)
-        return srv_refuse_memory(call);
-    call->job = job;
-    job->body = call->body;
-    call->body = NULL;
-    job->texts.params = *params;
-    job->texts.end_of_turn = -1;
-    return srv_job_set_parts(job, count) == CLF_OK || srv_refuse_memory(call);
+    if (!srv_begin_job(call, model))
+        return false;
+    call->job->texts.params = *params;
+    call->job->texts.end_of_turn = -1;
+    return srv_job_set_parts(call->job, count) == CLF_OK || srv_refuse_memory(call);
 }
 
 enum { WHERE_BYTES = 80 };
@@ -105,6 +101,8 @@ bool srv_texts_add_prompt(srv_call *call, size_t index, clf_text text, const cha
 {
     clf_encoding encoding = CLF_ENCODING_INIT;
     char where[WHERE_BYTES];
+    if (!srv_check_wanted(call))
+        return false;
     const clf_status st =
         clfi_generation_encode(call->job->model->model, &call->job->texts.params, &text, most_tokens(call) + 1, &encoding);
     bool ok = st == CLF_OK && set_ids(call, index, encoding.ids, encoding.length, true, field);
@@ -119,6 +117,8 @@ bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const ch
     const size_t count = json_array_size(ids);
     int32_t *tokens;
     char where[WHERE_BYTES];
+    if (!srv_check_wanted(call))
+        return false;
     if (clfi_alloc(count, sizeof *tokens, "token ids", &tokens) != CLF_OK)
         return srv_refuse_memory(call);
     const bool ok = srv_read_ids(ids, call->job->model->vocabulary, field, where_of(call, field, index, where), "", tokens, &call->error) &&

@@ -142,6 +142,11 @@ def test_scores(server):
     top = server.post("/v1/rerank", {"query": "a", "documents": [{"text": "b"}, "c", "d"], "top_n": 2})
     if top and len(top["results"]) != 2:
         fail(f"top_n: {top}")
+    query, longer = "the cat sat " * 500, ["it ran away " * count for count in (1, 300, 700, 2)]  # pairs that are cut on either side
+    want = {hit["index"]: hit["score"] for hit in lines("rerank", RERANKER, query, *longer, "--json")[0]["hits"]}
+    found = server.post("/rerank", {"query": query, "texts": longer, "truncate": True})
+    if found and not worst(abs(hit["score"] - want[hit["index"]]) for hit in found) <= CLOSE:
+        fail(f"a long query: {found}, expected {want}")
     tokens = server.post("/tokenize", {"model": "bert", "inputs": TEXTS[2], "add_special_tokens": False})[0]
     ask = {"query": TEXTS[0], "documents": [TEXTS[2]]}
     cut = server.post("/v2/rerank", {**ask, "max_tokens_per_doc": 3})
