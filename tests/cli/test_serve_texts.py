@@ -11,7 +11,7 @@ import threading
 import time
 
 from runs import clformer, data, fail, finish
-from serving import EMBEDDER, RERANKER, WRITER, Server, events
+from serving import EMBEDDER, RERANKER, WRITER, Server, events, samples
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
 TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {{ m.reasoning_content }}{{ m.thinking }}" \
@@ -162,12 +162,6 @@ def test_together(server):
         thread.join()
     if wrong:
         fail("other texts beside other requests:", wrong)
-
-
-def samples(server, begin):
-    """The values of the metrics whose names begin so."""
-    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
-    return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(begin)]
 
 
 def test_prefixes(server):
