@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounded queue between HTTP threads and workers. Jobs stay in it until a worker has begun all of their texts. */
+/* The bounded queue between HTTP threads and workers. A job of rows stays in it until workers have begun all of its texts, and one that
+ * writes texts until a worker takes it. */
 #ifndef CLFI_SERVE_QUEUE_H
 #define CLFI_SERVE_QUEUE_H
 
@@ -8,7 +9,7 @@
 typedef struct srv_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    srv_job *first, *last; /* jobs with texts that no worker has begun; linked by srv_job.next */
+    srv_job *first, *last; /* jobs with work to take; linked by srv_job.next */
     size_t waiting;        /* jobs that no worker has begun */
     size_t running;        /* begun and not over */
     size_t most;           /* jobs of one model that may wait */

@@ -11,7 +11,7 @@ import threading
 import time
 
 from runs import clformer, data, fail, finish
-from serving import EMBEDDER, RERANKER, WRITER, Server, events, samples
+from serving import EMBEDDER, RERANKER, WRITER, Server, events, expect_overtaking, samples
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
 TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {{ m.reasoning_content }}{{ m.thinking }}" \
@@ -164,6 +164,16 @@ def test_together(server):
         fail("other texts beside other requests:", wrong)
 
 
+def test_turns(server):
+    """A short text gets a place before the last prompt of a request that was begun before it."""
+    ask = {"max_tokens": 60, "temperature": 0}
+    expect_overtaking(server, ("/v1/completions", {**ask, "prompt": ["a"] * 128}), ("/v1/completions", {"prompt": "a", "max_tokens": 1}),
+                      ("/v1/chat/completions", {"messages": [{"role": "user", "content": "a"}], "max_tokens": 1}))
+    want, found = written("a", 60), server.post("/v1/completions", {**ask, "prompt": ["a"] * 40})
+    if found and [choice["text"] for choice in found["choices"]] != [want] * 40:
+        fail(f"more prompts than places: {found}, expected {want!r}")
+
+
 def test_prefixes(server):
     """Prompts that begin as a text before them get the same texts, with the keys and values of that one."""
     prompt = "the cat sat on the mat and ran away"
@@ -258,6 +268,7 @@ with tempfile.TemporaryDirectory() as directory:
     test_refusals(main)
     test_chat(main)
     test_together(main)
+    test_turns(main)
     test_prefixes(main)
     test_leaving(main)
     if main.stop() != 0:
@@ -270,6 +281,7 @@ with tempfile.TemporaryDirectory() as directory:
         fail("an encoder-decoder:", short.log()[-500:])
     two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
     test_together(two)
+    test_turns(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
         fail("two devices:", two.log()[-500:])
     if not os.environ.get("CLF_TEST_SMALL") and not os.environ.get("CLF_TEST_NUMBERS"):  # it compiles all kernels
