@@ -28,6 +28,7 @@ struct clf_bpe {
     clf_vocabulary vocabulary;
     char *continuation_prefix, *end_suffix;
     size_t prefix_size, suffix_size;
+    size_t longest;  /* bytes of the longest token, at least 1 */
     int32_t unknown; /* -1: none */
     bool fuse_unknown, byte_fallback, ignore_merges, keeps_unknown, first_merge_counts;
     bool parts_at_spaces; /* a long word may be divided before U+2581, SentencePiece's space (do_words_end) */
@@ -83,6 +84,9 @@ static bool do_words_end(const clf_vocabulary *vocabulary)
 static clf_status take_settings(const clf_bpe_settings *settings, const char *where, clf_bpe *bpe)
 {
     const clf_vocabulary *vocabulary = &bpe->vocabulary;
+    bpe->longest = 1;
+    for (size_t i = 0; i < vocabulary->count; i++)
+        bpe->longest = vocabulary->entries[i].size > bpe->longest ? vocabulary->entries[i].size : bpe->longest;
     bpe->fuse_unknown = settings->fuse_unknown;
     bpe->byte_fallback = settings->byte_fallback;
     bpe->ignore_merges = settings->ignore_merges;
@@ -459,12 +463,25 @@ static clf_status merge_all(const clf_bpe *bpe, clf_model_memory *memory, size_t
     return CLF_OK;
 }
 
+/* Whether a word has `enough` tokens however its `count` characters merge. */
+static bool has_enough(const clf_bpe *bpe, const clf_model_memory *memory, size_t count, size_t enough)
+{
+    size_t known = 0; /* bytes; unknown characters do not merge */
+    for (size_t i = 0; i < count && known / bpe->longest < enough; i++)
+        known += memory->symbols[i].id == bpe->unknown ? 0 : memory->symbols[i].size;
+    return known / bpe->longest >= enough;
+}
+
 /* Tokens of bytes [start, end) of a word. */
-static clf_status divide(const clf_bpe *bpe, clf_model_memory *memory, const char *word, size_t start, size_t end, clf_token_list *tokens)
+static clf_status divide(const clf_bpe *bpe, clf_text_workspace *work, clf_model_memory *memory, const char *word, size_t start, size_t end,
+                         clf_token_list *tokens)
 {
     size_t count, at = start;
     CLF_TRY(begin_word(bpe, memory, word + start, end - start, &count));
-    CLF_TRY(merge_all(bpe, memory, count));
+    if (work->is_refused_then && end - start > PART_BYTES && has_enough(bpe, memory, count, work->enough - tokens->count))
+        count = work->enough - tokens->count;
+    else
+        CLF_TRY(merge_all(bpe, memory, count));
     for (size_t i = 0; i < count; i++) {
         const clf_symbol *symbol = &memory->symbols[i];
         if (symbol->size && symbol->id != DROPPED)
@@ -491,9 +508,9 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     if (whole >= 0) {
         CLF_TRY(clfi_token_append(tokens, whole, 0, size));
     } else {
-        for (size_t start = 0, end; start < size; start = end) {
+        for (size_t start = 0, end; start < size && tokens->count < work->enough; start = end) {
             end = bpe->parts_at_spaces && size - start > PART_BYTES ? find_word(word, size, start + PART_BYTES) : size;
-            CLF_TRY(divide(bpe, memory, word, start, end, tokens));
+            CLF_TRY(divide(bpe, work, memory, word, start, end, tokens));
         }
     }
     clfi_model_memory_keep(slot, word, size, tokens, first);
