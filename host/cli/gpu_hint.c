@@ -167,8 +167,8 @@ static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *ve
                                 package ? ", or install " : "", package ? package : "");
     if (!vendor->mesa_driver)
         return clfi_str_appendf(hints, "install %s\n", package);
-    return clfi_str_appendf(hints, "install %s%smesa-opencl-icd and set RUSTICL_ENABLE=%s\n", package ? package : "", package ? ", or " : "",
-                            vendor->mesa_driver);
+    return clfi_str_appendf(hints, "install %s%smesa-opencl-icd and set RUSTICL_ENABLE=%s\n", package ? package : "",
+                            package ? ", or " : "", vendor->mesa_driver);
 }
 
 /* Whether this user can open the node. */
@@ -183,8 +183,7 @@ static bool is_open(const char *dri, const char *node)
 static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
     const intel_generation *generation = older_generation(places, vendor, node);
-    if (!generation || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) ||
-        has_driver(places, "intel_legacy"))
+    if (!generation || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) || has_driver(places, "intel_legacy"))
         return CLF_OK;
     return clfi_str_appendf(hints,
                             "%s: %s GPU, which intel-opencl-icd leaves out from release 24.39 on: install intel-opencl-icd-legacy1, or "
