@@ -21,7 +21,7 @@
 #include "runtime/probe.h"
 #include "runtime/queue_create.h"
 
-/* What a program's context on a device would use. */
+/* Settings that a program's context on a device would use. */
 typedef struct device_state {
     bool is_tuned;        /* a context would use choices that clformer tune made */
     char note[512];       /* why not, if the file has choices for the device; "": nothing to say */

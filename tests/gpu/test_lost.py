@@ -15,7 +15,7 @@ from shown import pocl_alone
 program, data, shim, sequences, device, losses = sys.argv[1:]
 data = os.path.abspath(data)
 LOSSES = int(losses)
-# What drivers answer to calls on a lost device, although a wait may end well.
+# Answers of drivers to calls on a lost device, although a wait may end well.
 LOSSES_TOLD = {"CL_DEVICE_NOT_AVAILABLE": -2, "CL_INVALID_COMMAND_QUEUE": -36, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST": -14}
 failures = []
 
