@@ -365,8 +365,8 @@ def check_first_use_tiles():
 
 
 def check_stated():
-    """Every launch of several work-groups says how much work it is, so that it can be split. Probes are small, and launch graphs are not used where
-    they would be too long."""
+    """Every launch of several work-groups says how much work it is, so that it can be split. Probes are small, and launch graphs are not
+    used where they would be too long."""
     generation = os.path.join(data, "generation")
     for arguments, engines in ((["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], ""),
                                (["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], "gemm=packed"),
