@@ -42,17 +42,6 @@ static bool has_word(const char *value, const char *word)
     return *rest == '\0' || *rest == ';';
 }
 
-/* Whether Content-Length or Transfer-Encoding continues in the next line. libmicrohttpd 0.9.75 appends a line that begins with a space to
- * the name of the header before it. The name is then unknown, and the length of the body would be lost. */
-static bool is_continued(const char *name)
-{
-    static const char *const framing[] = {"content-length", "transfer-encoding"};
-    for (size_t i = 0; i < COUNT(framing); i++)
-        if (strncasecmp(name, framing[i], strlen(framing[i])) == 0 && name[strlen(framing[i])] != '\0')
-            return true;
-    return false;
-}
-
 static void take_known(srv_headers *headers, const char *name, const char *value)
 {
     if (strcasecmp(name, "host") == 0) {
@@ -82,7 +71,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 {
     value = value ? value : "";
     headers->bytes += strlen(name) + strlen(value) + 4;
-    headers->is_bad_name |= !is_name(name) || is_continued(name);
+    headers->is_bad_name |= !is_name(name);
     headers->is_bad_value |= !is_value(value);
     take_known(headers, name, value);
 }
@@ -93,8 +82,7 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
         return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "the headers have %zu bytes: expected at most %d", headers->bytes,
                           SRV_HEADER_BYTES);
     if (headers->is_bad_name)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL,
-                          "a header's name has a forbidden character, or the header continues in the next line");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's name is empty or has a forbidden character");
     if (headers->is_bad_value)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's value has a control character");
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))

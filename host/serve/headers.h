@@ -22,7 +22,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 
 /* Refuses a malformed message; the caller then ends the connection. At most SRV_HEADER_BYTES are allowed, names of plain characters, and
  * values without control characters. HTTP 1.1 (is_modern) needs one Host, HTTP 1.0 may have none. A message may have one Content-Length, a
- * number, or in HTTP 1.1 one Transfer-Encoding, "chunked". Both must stand in one line. The only expectation is "100-continue". */
+ * number, or in HTTP 1.1 one Transfer-Encoding, "chunked". The only expectation is "100-continue". */
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error);
 
 /* Refuses compressed bodies, and a Content-Type other than application/json. A missing Content-Type is accepted. */

@@ -6,6 +6,7 @@
 #include "serve/http.h"
 
 #include <microhttpd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "io/json.h"
 #include "serve/acceptor.h"
 #include "serve/fields.h"
-#include "serve/headers.h"
+#include "serve/head.h"
 #include "serve/routes.h"
 #include "serve/target.h"
 #include "serve/text_asks.h"
@@ -44,11 +45,15 @@ typedef struct http_request {
     clf_str body, stream;
     size_t sent; /* bytes of `stream`; before the answer: bytes of the body that came */
     bool stream_ended;
+    const char *target; /* as it came, in libmicrohttpd's buffer; only its address is used after begin_request */
+    size_t target_size;
     char *path; /* of the target, decoded */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
     uint64_t start_ns, sent_ns; /* sent_ns: when a stream last sent something */
 } http_request;
+
+static _Thread_local srv_connection *own_connections; /* those that this thread serves */
 
 /* ---- Beginnings and ends ---- */
 
@@ -63,16 +68,20 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
     r->connection = connection;
     r->start_ns = clfi_now_ns();
     r->call.state = http->params.state;
-    if (strlen(uri) > SRV_URI_BYTES)
-        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "the URL has %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
+    r->target = uri;
+    r->target_size = strlen(uri);
+    if (r->target_size > SRV_URI_BYTES)
+        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "the URL has %zu bytes: expected at most %d", r->target_size, SRV_URI_BYTES);
     if (srv_target_path(uri, &r->path) != CLF_OK) {
         free(r);
         return NULL;
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     r->watched = info ? info->socket_context : NULL;
-    if (r->watched)
+    if (r->watched) {
+        r->watched->request = r;
         srv_watch_set(http->watch, r->watched, SRV_PHASE_READING, NULL);
+    }
     return r;
 }
 
@@ -85,11 +94,12 @@ static size_t tokens_of(srv_job *job)
     return sum;
 }
 
-static void log_request(const http_request *r)
+/* is_malformed: libmicrohttpd refused the message by itself. */
+static void log_request(const http_request *r, bool is_malformed)
 {
     srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
-    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(SRV_FAULT_LEFT)->status;
+    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(is_malformed ? SRV_FAULT_MESSAGE : SRV_FAULT_LEFT)->status;
     const size_t index = srv_routes_index(r->route);
     srv_count_request(&r->http->params.state->metrics, index, status, seconds);
     const srv_access access = {.route = srv_routes_name(index),
@@ -129,9 +139,11 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
         return;
     *context = NULL;
     leave_job(r, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
-    if (r->watched)
+    if (r->watched) {
+        r->watched->request = NULL;
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
-    log_request(r);
+    }
+    log_request(r, code == MHD_REQUEST_TERMINATED_WITH_ERROR && !r->is_complete);
     if (r->is_counted)
         atomic_fetch_sub(&r->http->params.state->in_flight, 1);
     srv_job_release(r->call.job);
@@ -143,7 +155,26 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     free(r);
 }
 
-/* An MHD_NotifyConnectionCallback. */
+/* Lists the connection among those of its thread. */
+static void list_own(srv_connection *connection)
+{
+    connection->own_next = own_connections;
+    if (own_connections)
+        own_connections->own_before = connection;
+    own_connections = connection;
+}
+
+static void unlist_own(srv_connection *connection)
+{
+    if (connection->own_before)
+        connection->own_before->own_next = connection->own_next;
+    else
+        own_connections = connection->own_next;
+    if (connection->own_next)
+        connection->own_next->own_before = connection->own_before;
+}
+
+/* An MHD_NotifyConnectionCallback, called by the thread that serves the connection. */
 static void watch_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
     srv_http *http = user;
@@ -151,11 +182,15 @@ static void watch_connection(void *user, struct MHD_Connection *connection, void
         srv_connection *watched;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         srv_watch_open(http->watch, info ? info->connect_fd : -1, &watched);
+        if (watched)
+            list_own(watched);
         *context = watched;
         srv_count_connection(&http->params.state->metrics, 1);
     } else {
-        if (*context)
+        if (*context) {
+            unlist_own(*context);
             srv_watch_close(http->watch, *context);
+        }
         *context = NULL;
         srv_count_connection(&http->params.state->metrics, -1);
     }
@@ -225,16 +260,16 @@ static enum MHD_Result answer_early(http_request *r)
     return answer_error(r);
 }
 
-/* Refuses a body without a length that has become too large. libmicrohttpd takes no response now, so this writes it to the socket. */
+/* Writes the error to the socket and ends the connection, if libmicrohttpd takes no response: within a body, and for malformed messages. */
 static enum MHD_Result cut_off(http_request *r)
 {
     clf_str text = CLF_STR_INIT;
     srv_reply_error(&r->call);
     const clf_str *body = &r->call.reply.body;
     if (r->watched &&
-        clfi_str_appendf(
-            &text, "HTTP/1.1 %d Content Too Large\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-            r->call.reply.status, body->length) == CLF_OK &&
+        clfi_str_appendf(&text, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+                         r->call.reply.status, MHD_get_reason_phrase_for((unsigned)r->call.reply.status), r->call.reply.type,
+                         body->length) == CLF_OK &&
         clfi_str_append(&text, clfi_str_text(body), body->length) == CLF_OK) {
         r->watched->lingers = true;
         r->is_answered = send(r->watched->fd, text.data, text.length, MSG_NOSIGNAL) == (ssize_t)text.length;
@@ -369,12 +404,58 @@ static enum MHD_Result submit(http_request *r)
 
 /* ---- Requests ---- */
 
-/* An MHD_KeyValueIterator. */
-static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+/* Whether libmicrohttpd may mean this connection when it refuses one with this status and text. r: its request; NULL: the first line of
+ * the next one has not come. */
+static bool may_be_malformed(const http_request *r, unsigned status, const char *text)
 {
-    (void)kind;
-    srv_headers_take(user, name, value);
-    return MHD_YES;
+    const bool is_first_line = status == 505 || status == 414, is_chunk = strstr(text, "chunked") != NULL;
+    if (strstr(text, "Content-Length"))
+        return r && !r->has_headers && srv_head_has_bad_length(r->connection);
+    if (!r)
+        return is_first_line || (status == 400 && !is_chunk);
+    if (r->is_answered || r->is_complete || status == 505)
+        return false;
+    return r->has_headers ? !is_first_line : !is_chunk;
+}
+
+/* libmicrohttpd's logger. It logs an error before it answers a malformed message by itself: with a text in HTML, and with two heads if the
+ * Content-Length is malformed. The logger is not told which connection it is. If only one of the thread's connections can be, it gets the
+ * server's own error, and its socket is shut down for what would follow. */
+static void refuse_malformed(void *user, const char *format, va_list arguments)
+{
+    static const char begin[] = "Error processing request (HTTP response code is %u ('%s'))";
+    srv_http *http = user;
+    srv_connection *found = NULL;
+    if (strncmp(format, begin, sizeof begin - 1) != 0)
+        return;
+    const unsigned status = va_arg(arguments, unsigned);
+    const char *text = va_arg(arguments, const char *);
+    for (srv_connection *c = own_connections; c; c = c->own_next) {
+        if (!may_be_malformed(c->request, status, text))
+            continue;
+        if (found)
+            return;
+        found = c;
+    }
+    if (!found)
+        return;
+    http_request first_line = {.http = http, .watched = found, .call = {.state = http->params.state}, .start_ns = clfi_now_ns()};
+    http_request *r = found->request ? found->request : &first_line;
+    const srv_fault fault = status == 414                     ? SRV_FAULT_URI
+                            : status == 431                   ? SRV_FAULT_HEADERS
+                            : status == 413 && r->has_headers ? SRV_FAULT_BODY
+                                                              : SRV_FAULT_MESSAGE;
+    r->call.dialect = r->path ? srv_routes_dialect(r->path) : SRV_OPENAI;
+    srv_refuse(&r->call.error, fault, NULL, "the request's %s: expected a message of HTTP/1.1",
+               r->has_headers ? "body"
+               : r->path      ? "head"
+                              : "first line");
+    (void)cut_off(r);
+    shutdown(found->fd, SHUT_WR);
+    if (r == &first_line) {
+        log_request(r, true);
+        clfi_str_free(&r->call.reply.body);
+    }
 }
 
 static bool check_access(http_request *r, const srv_headers *headers, const char *method)
@@ -421,15 +502,20 @@ static bool body_too_large(http_request *r)
  * that the connection can be kept. */
 static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
-    srv_headers headers = {.bytes = 0};
-    const bool is_modern = strcmp(version, "HTTP/1.0") != 0;
+    srv_headers headers;
+    const bool is_modern = strcmp(version, "HTTP/1.0") != 0,
+               is_whole = srv_head_read(r->connection, method, r->target, r->target_size, version, &headers);
     r->has_headers = true;
-    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, take_header, &headers);
     if (r->watched)
         r->watched->is_modern = is_modern;
     r->call.dialect = srv_routes_dialect(r->path);
     if (r->call.error.fault != SRV_FAULT_NONE || !srv_headers_check(&headers, is_modern, &r->call.error))
-        return answer_early(r);
+        return cut_off(r);
+    if (!is_whole) {
+        srv_refuse(&r->call.error, SRV_FAULT_MESSAGE, NULL,
+                   "the head has a NUL, a header without a name, a header of several lines, or several spaces in its first line");
+        return cut_off(r);
+    }
     if (headers.lengths && headers.length > r->http->params.state->options->max_body) {
         body_too_large(r);
         return answer_early(r);
@@ -529,11 +615,12 @@ clf_status srv_http_start(const srv_http_params *params, srv_http **out)
     CLF_TRY(clfi_alloc(1, sizeof *http, "server", &http));
     http->params = *params;
     CLF_GOTO(srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch));
-    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
-                                    handle, http, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
-                                    (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-                                    MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED, end_request, http,
-                                    MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL,
+                         NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, refuse_malformed, http, MHD_OPTION_THREAD_POOL_SIZE,
+                         (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED,
+                         end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
     if (!http->daemon)
         CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd cannot start its threads"));
     CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));

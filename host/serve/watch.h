@@ -27,6 +27,8 @@ typedef struct srv_connection {
     bool was_probed, is_modern; /* is_modern: its requests are HTTP 1.1, and it may be probed by an interim response */
     srv_job *job;               /* of WAITING, and of a stream's SENDING; a reference */
     struct srv_connection *next, *before;
+    struct srv_connection *own_next, *own_before; /* used by the HTTP side: the connections of one of its threads */
+    void *request;                                /* used by the HTTP side: the request that was begun; NULL: none */
 } srv_connection;
 
 typedef struct srv_watch srv_watch;

@@ -70,9 +70,15 @@ class Server:
             return None
         return content
 
-    def raw(self, sent, half=False):
-        """All that comes back for these bytes, to the end of the connection."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as own:
+    def begin(self, sent):
+        """A connection over which these bytes were sent."""
+        own = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        own.sendall(sent)
+        return own
+
+    def end(self, own, sent=b"", half=False):
+        """All that comes back when these bytes are sent too, to the end of the connection."""
+        with own:
             try:
                 own.sendall(sent)
                 if half:
@@ -84,6 +90,10 @@ class Server:
                 fail(f"{sent[:80]}: {error}")
                 return b""
             return answer
+
+    def raw(self, sent, half=False):
+        """All that comes back for these bytes, to the end of the connection."""
+        return self.end(self.begin(b""), sent, half)
 
 
 def events(content):

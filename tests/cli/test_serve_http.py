@@ -30,6 +30,13 @@ def expect_answer(name, answer, status, *parts):
         fail(f"{name}: expected {status} and {parts}, found {answer[:400]}")
 
 
+def expect_refusal(name, answer, status):
+    """One answer alone, with the server's own error."""
+    expect_answer(name, answer, status, b'"error"')
+    if answer.count(b"HTTP/1.1 ") != 1 or b"<html" in answer:
+        fail(f"{name}: several answers, or HTML: {answer[:600]}")
+
+
 def test_messages(server):
     whole = HEAD + length(len(BODY)) + b"\r\n" + BODY
     expect_answer("a request", server.raw(HEAD + CLOSE + length(len(BODY)) + b"\r\n" + BODY), 200, b'"embedding":[')
@@ -56,9 +63,48 @@ def test_messages(server):
                                ("a coding in two lines", 400, b"Transfer-Encoding:\r\n\tchunked\r\n"),
                                ("two hosts", 400, length(5) + b"Host: b\r\n"),
                                ("the end of a line in a value", 400, length(5) + b"X: a\rb\r\n"),
+                               ("no length", 400, b"Content-Length:\r\n"), ("a negative length", 400, b"Content-Length: -1\r\n"),
+                               ("a list of lengths", 400, b"Content-Length: 5, 5\r\n"),
+                               ("a tab behind a length", 400, b"Content-Length: 5\t\r\n"),
+                               ("a huge length", 400, b"Content-Length: 99999999999999999999\r\n"),
+                               ("a NUL in a length", 400, b"Content-Length: 5\x000\r\n"),
+                               ("a NUL in a coding", 400, b"Transfer-Encoding: chunked\0x\r\n"),
+                               ("a NUL in a value", 400, b"X: a\0b\r\n" + length(5)),
+                               ("a NUL in the last value", 400, length(5) + b"X: a\0b\r\n"),
+                               ("a NUL before a name", 400, b"\0X: a\r\n" + length(5)),
+                               ("a NUL in a name", 400, length(5) + b"Content\0-Length: 4\r\n"),
+                               ("no name", 400, length(5) + b": x\r\n"), ("no name first", 400, b": x\r\n" + length(5)),
+                               ("any header in two lines", 400, length(5) + b"X: a\r\n b\r\n"),
+                               ("no colon", 400, length(5) + b"X\r\n"),
                                ("other expectations", 417, length(5) + b"Expect: much\r\n")):
-        expect_answer(name, server.raw(HEAD + head + b"\r\nhello"), status)
-    expect_answer("no host", server.raw(b"GET /health HTTP/1.1\r\n\r\n"), 400)
+        expect_refusal(name, server.raw(HEAD + head + b"\r\nhello"), status)
+    chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    for name, status, body in (("no chunk size", 400, b"zz\r\n"), ("a signed chunk size", 400, b"-1\r\n"),
+                               ("a chunk size with 0x", 400, b"0x5\r\n"), ("a NUL in a chunk size", 400, b"5\0\r\nhello\r\n"),
+                               ("a huge chunk size", 413, b"fffffffffffffffff\r\n"), ("a chunk without its end", 400, b"2\r\nhello\r\n"),
+                               ("a long chunk extension", 400, b"5;" + b"a" * 200000), ("a long trailer", 431, b"0\r\nX: " + b"a" * 200000),
+                               ("a trailer without a colon", 400, b"0\r\nX\r\n\r\n")):
+        expect_refusal(name, server.raw(chunked + body), status)
+    for name, status, head in (("no host", 400, b"GET /health HTTP/1.1\r\n\r\n"), ("HTTP/2", 400, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+                               ("HTTP/0.9", 400, b"GET /health HTTP/0.9\r\n\r\n"), ("no version", 400, b"GET /health\r\n\r\n"),
+                               ("a NUL in a target", 400, b"GET /health\0 HTTP/1.1\r\nHost: a\r\n\r\n"),
+                               ("two spaces", 400, b"GET  /health HTTP/1.1\r\nHost: a\r\n\r\n"),
+                               ("a target of 200 kB", 414, b"GET /" + b"a" * 200000),
+                               ("a header of 200 kB", 431, HEAD + b"X: " + b"a" * 200000)):
+        expect_refusal(name, server.raw(head), status)
+    for name, head in (("no space behind a colon", b"Host:a\r\n"), ("lines that end with LF", b"Host: a\n"), ("spaces", b"Host: \t a\r\n"),
+                       ("an empty value", b"Accept:\r\nHost: a\r\n")):
+        expect_answer(name, server.raw(b"GET /health?a=%41&b HTTP/1.1\r\n" + head + CLOSE + b"\r\n"), 200, b'"ok"')
+    sized = HEAD + length(len(BODY))
+    begun = [(part, server.begin(part)) for part in 8 * [b"", b"POST /v1/embeddings HTT", HEAD, sized, sized + CLOSE + b"\r\n{"]]
+    for head in (HEAD + b"Content-Length: -1\r\n\r\n", HEAD + b"X\r\n\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+                 b"PRI * HTTP/2.0\r\n\r\n", b"GET /health\r\n\r\n"):
+        for _ in range(8):
+            server.raw(head)
+    whole = sized + CLOSE + b"\r\n" + BODY
+    for part, own in begun: # malformed requests of others do not end these
+        expect_answer("a request in two parts", server.end(own, whole[len(part):]), 200, b'"embedding":[')
+    expect_answer("LF alone", server.raw(b"GET /health HTTP/1.1\nHost: a\nConnection: close\n\n"), 200, b'"ok"')
     for target in (b"http://a:80/health?b", b"HTTP://a/%68ealth", b"/%68ealth"):
         expect_answer(target, server.raw(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % target), 200, b'"ok"')
     cookies = b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)

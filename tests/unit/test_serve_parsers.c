@@ -44,8 +44,7 @@ static void test_headers(void **state)
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Transfer-Encoding", "gzip, chunked"}), SRV_FAULT_NOT_BUILT);
     assert_int_equal(FAULT(false, {"Transfer-Encoding", "chunked"}), SRV_FAULT_MESSAGE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length ", "5"}), SRV_FAULT_MESSAGE);
-    assert_int_equal(FAULT(true, {"Host", "a"}, {"Content-Length37", ""}), SRV_FAULT_MESSAGE);
-    assert_int_equal(FAULT(true, {"Host", "a"}, {"transfer-encodingchunked", ""}), SRV_FAULT_MESSAGE);
+    assert_int_equal(FAULT(true, {"Host", "a"}, {"", "5"}), SRV_FAULT_MESSAGE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"X", "a\tb"}), SRV_FAULT_NONE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"X", "a\rb"}), SRV_FAULT_MESSAGE);
     assert_int_equal(FAULT(true, {"Host", "a"}, {"Expect", "200-ok"}), SRV_FAULT_EXPECTATION);
