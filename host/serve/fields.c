@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/json.h"
+#include "io/json_memory.h"
 
 const json_t *srv_field(const json_t *object, const char *key)
 {
@@ -128,15 +129,28 @@ bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t cou
     return true;
 }
 
-bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error)
+/* Whether strict JSON was refused for a number that is too large. Python reads it as a real number, perhaps infinity, which the field's
+ * reader then refuses by name. */
+static bool is_number_fault(const char *message)
+{
+    return strstr(message, "too big integer") || strstr(message, "real number overflow");
+}
+
+bool srv_parse_body(const char *text, size_t size, size_t most_bytes, json_t **out, size_t *out_bytes, srv_error *error)
 {
     json_t *root;
+    clf_json_account account;
     static const char name[] = "the request's body";
     if (size == 0)
         return srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s: expected a JSON object, found nothing", name);
+    clfi_json_account_begin(&account, (int64_t)most_bytes);
     clf_status st = clfi_json_parse_strict(text, size, name, &root);
-    if (st == CLF_FORMAT && strstr(clf_last_error(), "too big integer")) /* now a real number: the field's reader names it */
+    if (st == CLF_FORMAT && is_number_fault(clf_last_error()))
         st = clfi_json_parse(text, size, name, &root);
+    clfi_json_account_end();
+    if (account.is_over)
+        return srv_refuse(error, SRV_FAULT_BODY, NULL, "%s: its JSON values need more than %zu bytes of memory: send fewer", name,
+                          most_bytes);
     if (st == CLF_OUT_OF_MEMORY)
         return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");
     if (st != CLF_OK)
@@ -148,5 +162,6 @@ bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *erro
         return false;
     }
     *out = root;
+    *out_bytes = (size_t)account.alive;
     return true;
 }

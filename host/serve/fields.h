@@ -41,7 +41,7 @@ typedef struct srv_unbuilt {
 /* Refuses the first field of rows[0..count) that has a value other than its neutral one. */
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error);
 
-/* The body as a JSON object. *out: the caller releases it. */
-bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error);
+/* The body as a JSON object. *out: the caller releases it. most_bytes: memory that its values may occupy; *out_bytes: that they occupy. */
+bool srv_parse_body(const char *text, size_t size, size_t most_bytes, json_t **out, size_t *out_bytes, srv_error *error);
 
 #endif

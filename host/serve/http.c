@@ -28,12 +28,18 @@
 
 enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10 };
 
+/* Memory of requests. The JSON values of one body may have VALUES_FACTOR times --max-body and VALUES_LEAST bytes. The bodies and values of
+ * all requests may have BODIES_FACTOR times --max-body. The first FREE_BYTES of each do not count, so that large bodies, which may come
+ * slowly, do not keep out small ones. */
+enum { VALUES_FACTOR = 8, VALUES_LEAST = 64 << 10, BODIES_FACTOR = 32, FREE_BYTES = 64 << 10 };
+
 struct srv_http {
     srv_http_params params;
     struct MHD_Daemon *daemon;
     srv_acceptor *acceptor; /* NULL: no more connections */
     srv_watch *watch;
     atomic_ulong next_id;
+    atomic_size_t held; /* sum of http_request.held */
 };
 
 typedef struct http_request {
@@ -45,9 +51,9 @@ typedef struct http_request {
     clf_str body, stream;
     size_t sent; /* bytes of `stream`; before the answer: bytes of the body that came */
     bool stream_ended;
-    const char *target; /* as it came, in libmicrohttpd's buffer; only its address is used after begin_request */
-    size_t target_size;
-    char *path; /* of the target, decoded */
+    const char *target;       /* as it came, in libmicrohttpd's buffer; only its address is used after begin_request */
+    size_t target_size, held; /* held: bytes of memory beyond FREE_BYTES that the body, or its JSON values, occupy */
+    char *path;               /* of the target, decoded */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
     uint64_t start_ns, sent_ns; /* sent_ns: when a stream last sent something */
@@ -129,6 +135,18 @@ static void leave_job(http_request *r, bool has_left)
     srv_queue_wake(&r->http->params.state->queue);
 }
 
+/* Notes how many bytes of memory the body or its JSON values occupy. False: those of all requests are too many, and this one is refused. */
+static bool hold(http_request *r, size_t bytes)
+{
+    const size_t counted = bytes > FREE_BYTES ? bytes - FREE_BYTES : 0, change = counted - r->held;
+    const size_t sum = atomic_fetch_add(&r->http->held, change) + change; /* modulo SIZE_MAX + 1, as `change` may be negative */
+    r->held = counted;
+    if (counted == 0 || sum / BODIES_FACTOR <= r->http->params.state->options->max_body)
+        return true;
+    srv_count(&r->http->params.state->metrics, SRV_COUNTER_REFUSED, 1);
+    return srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "the bodies of all requests together are too large: try again later");
+}
+
 /* An MHD_RequestCompletedCallback. */
 static void end_request(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
@@ -150,6 +168,7 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     json_decref(r->call.body);
     clfi_str_free(&r->call.reply.body);
     clfi_str_free(&r->body);
+    (void)hold(r, 0);
     clfi_str_free(&r->stream);
     free(r->path);
     free(r);
@@ -393,6 +412,11 @@ static enum MHD_Result submit(http_request *r)
         r->call.job = NULL;
         return answer_error(r);
     }
+    if (srv_job_is_rows(job) && !r->call.wire.texts) { /* its token ids suffice from here on */
+        json_decref(job->body);
+        job->body = NULL;
+        (void)hold(r, 0);
+    }
     pthread_mutex_lock(&job->lock);
     sleep_for(r);
     pthread_mutex_unlock(&job->lock);
@@ -537,9 +561,26 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
     r->sent += size;
     if (r->watched)
         srv_watch_receive(r->http->watch, r->watched, size);
-    if (r->route && r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
+    if (!r->route || r->call.error.fault != SRV_FAULT_NONE)
+        return MHD_YES;
+    if (clfi_str_append(&r->body, data, size) != CLF_OK)
         srv_refuse_memory(&r->call);
+    else if (hold(r, r->body.capacity))
+        return MHD_YES;
+    clfi_str_free(&r->body);
+    (void)hold(r, 0);
     return MHD_YES;
+}
+
+static bool parse_body(http_request *r)
+{
+    srv_call *call = &r->call;
+    const size_t most = VALUES_FACTOR * r->http->params.state->options->max_body + VALUES_LEAST;
+    size_t bytes;
+    if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, most, &call->body, &bytes, &call->error))
+        return false;
+    clfi_str_free(&r->body);
+    return hold(r, bytes);
 }
 
 static bool run_route(http_request *r)
@@ -547,11 +588,8 @@ static bool run_route(http_request *r)
     srv_call *call = &r->call;
     if (!r->route->is_open && !srv_check_ready(call))
         return false;
-    if (strcmp(r->route->method, "POST") == 0) {
-        if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, &call->body, &call->error))
-            return false;
-        clfi_str_free(&r->body);
-    }
+    if (strcmp(r->route->method, "POST") == 0 && !parse_body(r))
+        return false;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     call->wire.created = now.tv_sec;

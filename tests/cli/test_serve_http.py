@@ -260,6 +260,39 @@ def test_full_queue():
     server.stop()
 
 
+def value_of(server, name):
+    return float(re.search(rb"^%s (\S+)$" % name.encode(), server.ask("GET", "/metrics")[2], re.M).group(1))
+
+
+def test_memory():
+    """The bodies of all requests have a limit, and so have the JSON values of one. Slow large bodies do not keep out small ones."""
+    size, count = 190000, 48
+    server = Server(EMBEDDER, "--max-body", "200000")
+    body = BODY[:-1] + b" " * (size - len(BODY)) + b"}"
+    head = HEAD + CLOSE + length(size) + b"\r\n"
+    begun = [server.begin(head + body[:-1]) for _ in range(count)]
+    deadline = time.monotonic() + 60
+    while (refused := value_of(server, "clformer_queue_refused_total")) == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not refused:
+        fail("all bodies are kept")
+    server.post("/v1/embeddings", BODY)
+    answers = [server.end(own, body[-1:]) for own in begun]
+    if {answer[:13] for answer in answers} != {b"HTTP/1.1 200 ", b"HTTP/1.1 429 "} or \
+            not all(b"\r\nRetry-After: " in answer for answer in answers if answer.startswith(b"HTTP/1.1 429")):
+        fail(f"statuses: {sorted(answer[:13] for answer in answers)}")
+    server.post("/v1/embeddings", body) # the memory is free again
+    for values in (b"{}", b"[]", b'""'):
+        many = b'{"input": "a", "x": [' + values + (b"," + values) * 60000 + b"]}"
+        answer = server.post("/v1/embeddings", many, 413)
+        if answer and "JSON values" not in answer["error"]["message"]:
+            fail(f"many values: {answer}")
+    ids = json.dumps({"input": [[1, 2, 3, 4] * 8] * 1000}).encode()
+    if len(server.post("/v1/embeddings", ids)["data"]) != 1000:
+        fail("a body of many token ids")
+    server.stop()
+
+
 def test_end():
     """Requests under way are answered; then the port is free at once."""
     server = Server(WRITER)
@@ -303,5 +336,6 @@ if main.stop() != 0:
     fail("the server's end:", main.log()[-500:])
 test_key()
 test_full_queue()
+test_memory()
 test_end()
 finish()

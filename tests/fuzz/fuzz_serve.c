@@ -16,20 +16,20 @@
 #include "serve/routes.h"
 #include "serve/target.h"
 
-enum { MODELS = 3, WIDTH = 5, POSITIONS = 64, VOCABULARY = 40, LINE_BYTES = 512 };
+enum { MODELS = 3, WIDTH = 5, POSITIONS = 64, VOCABULARY = 40, LINE_BYTES = 512, BODY_BYTES = 1 << 20 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SPECIAL(id, text)                                                                                                        \
+#define SPECIAL(id, text)                                                                                                   \
     "{\"id\":" id ",\"content\":\"" text "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false," \
     "\"special\":true}"
 
-static const char tokenizer_json[] =
-    "{\"added_tokens\":[" SPECIAL("1", "[CLS]") "," SPECIAL("2", "[SEP]") "],"
-    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],"
-    "\"cls\":[\"[CLS]\",1]},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
-    "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"b\":4,\"##a\":5,\"##b\":6}}}";
+static const char tokenizer_json[] = "{\"added_tokens\":[" SPECIAL("1", "[CLS]") "," SPECIAL(
+    "2", "[SEP]") "],"
+                  "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],"
+                  "\"cls\":[\"[CLS]\",1]},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+                  "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"b\":4,\"##a\":5,\"##b\":6}}}";
 static const char chat_template[] = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}a";
 
 static clf_network networks[MODELS];
@@ -204,7 +204,8 @@ static bool needs_device(const srv_route *route)
 
 static void run(srv_call *call, const srv_route *route, const char *body, size_t size)
 {
-    if (strcmp(route->method, "POST") == 0 && !srv_parse_body(body, size, &call->body, &call->error)) {
+    size_t bytes;
+    if (strcmp(route->method, "POST") == 0 && !srv_parse_body(body, size, BODY_BYTES, &call->body, &bytes, &call->error)) {
         check_reply(call, false);
         return;
     }

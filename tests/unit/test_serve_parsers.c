@@ -133,8 +133,9 @@ static void test_origins(void **state)
 static json_t *body_of(const char *text, srv_error *error)
 {
     json_t *body = NULL;
+    size_t bytes;
     *error = (srv_error){.fault = SRV_FAULT_NONE};
-    return srv_parse_body(text, strlen(text), &body, error) ? body : NULL;
+    return srv_parse_body(text, strlen(text), 1 << 16, &body, &bytes, error) ? body : NULL;
 }
 
 static void test_fields(void **state)
@@ -168,11 +169,38 @@ static void test_fields(void **state)
     assert_false(srv_check_unbuilt(body, unbuilt, COUNT(unbuilt), &error));
     assert_string_equal(error.param, "format");
     json_decref(body);
+    static const char *const large[] = {"{\"a\": 1e400}", "{\"a\": -1e400}", "{\"a\": 1000000000000000000000}"};
+    for (size_t i = 0; i < COUNT(large); i++) {
+        assert_non_null(body = body_of(large[i], &error));
+        assert_false(srv_read_int(body, "a", 1, 5, 0, &whole, &error));
+        assert_string_equal(error.param, "a");
+        assert_false(srv_read_number(body, "a", -1e300, 5, 0, &number, &error));
+        assert_string_equal(error.param, "a");
+        json_decref(body);
+    }
     static const char *const broken[] = {"", "[]", "{\"a\": NaN}", "{\"a\": 1, \"a\": 1}", "{} {}", "{\"a\": \"\\ud800\"}"};
     for (size_t i = 0; i < COUNT(broken); i++) {
         assert_null(body_of(broken[i], &error));
         assert_int_equal(error.fault, SRV_FAULT_INVALID);
     }
+}
+
+/* Values that need more memory than a body may have are refused while they are read. */
+static void test_body_memory(void **state)
+{
+    srv_error error;
+    clf_str text = CLF_STR_INIT;
+    (void)state;
+    assert_int_equal(clfi_str_append_text(&text, "{\"a\": [{}"), CLF_OK);
+    for (size_t i = 0; i < 2000; i++)
+        assert_int_equal(clfi_str_append_text(&text, ",{}"), CLF_OK);
+    assert_int_equal(clfi_str_append_text(&text, "]}"), CLF_OK);
+    assert_null(body_of(clfi_str_text(&text), &error));
+    assert_int_equal(error.fault, SRV_FAULT_BODY);
+    clfi_str_free(&text);
+    json_t *body = body_of("{\"a\": [1, 2, 3]}", &error); /* the memory of the refused values is free again */
+    assert_non_null(body);
+    json_decref(body);
 }
 
 static void test_messages(void **state)
@@ -217,8 +245,8 @@ static void test_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),  cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_origins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),    cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages),   cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_origins), cmocka_unit_test(test_body_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
