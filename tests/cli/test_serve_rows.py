@@ -67,9 +67,10 @@ def test_openai(server, want, width):
         answer = server.post("/v1/embeddings", {"input": ["a", [wrong]]}, 400)
         if answer and not all(word in answer["error"]["message"] for word in ("vocabulary of", "entry 1", "tokenizer")):
             fail(f"an id outside: {answer}")
-    answer = server.post("/v1/embeddings", {"input": "a", "dimensions": 10 ** 30}, 400)
-    if answer and answer["error"]["param"] != "dimensions":
-        fail(f"a large number: {answer}")
+    for large in (b"1e400", b"1" + b"0" * 30):
+        answer = server.post("/v1/embeddings", b'{"input": "a", "dimensions": ' + large + b"}", 400)
+        if answer and answer["error"]["param"] != "dimensions":
+            fail(f"a large number: {answer}")
     long = "the cat sat on the mat " * 400
     answer = server.post("/v1/embeddings", {"input": ["a", long]}, 400)
     if answer and (answer["error"]["code"] != "context_length_exceeded" or "entry 1" not in answer["error"]["message"]):
@@ -120,6 +121,13 @@ def test_tei(server, want):
         fail(f"/tokenize: offsets: {tokens[0]}")
     if [[t["id"] for t in row] for row in server.post("/tokenize", {"inputs": "x", "add_special_tokens": False})] != [ids[1][1:-1]]:
         fail("/tokenize without special tokens")
+    tokens = server.post("/tokenize", {"inputs": ["é " * 1000, "a"]})
+    if tokens and (len(tokens) != 2 or [t["start"] for t in tokens[0][1:-1]] != list(range(0, 2000, 2))):
+        fail(f"/tokenize: offsets: {str(tokens)[:200]}")
+    for long in ("a " * 131073, ["a " * 70000] * 2):
+        answer = server.post("/tokenize", {"inputs": long}, 413)
+        if answer and "131072 tokens" not in answer["error"]:
+            fail(f"/tokenize of many tokens: {answer}")
     text = clformer("detokenize", EMBEDDER, "--skip-special", *map(str, ids[0])).stdout.strip()
     if server.post("/decode", {"ids": ids[0]}) != [text] or server.post("/decode", {"ids": ids}) [:1] != [text]:
         fail(f"/decode: expected {text!r}")
