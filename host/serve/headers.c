@@ -2,6 +2,8 @@
 /* Checks the headers of requests. */
 #include "serve/headers.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -134,11 +136,28 @@ bool srv_origin_is_valid(const char *origin)
     return host > origin && scheme == (size_t)(host - origin) && length > 0 && host[3 + length] == '\0';
 }
 
-bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed)
+/* Whether "name:port" is localhost, or an address, so that no DNS server chose its meaning. */
+static bool is_fixed(const char *host)
+{
+    char name[INET6_ADDRSTRLEN];
+    unsigned char address[sizeof(struct in6_addr)];
+    const bool is_bracketed = *host == '[';
+    const size_t length = strcspn(host + is_bracketed, is_bracketed ? "]" : ":");
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, host + is_bracketed, length);
+    name[length] = '\0';
+    return is_bracketed ? inet_pton(AF_INET6, name, address) == 1
+                        : strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1;
+}
+
+bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed, bool is_local)
 {
     const char *origin = headers->origin;
     if (!origin || (allowed && (strcmp(allowed, "*") == 0 || strcmp(allowed, origin) == 0)))
         return false;
     const char *host = strstr(origin, "://");
-    return !host || !headers->host || strcasecmp(host + 3, headers->host) != 0;
+    if (!host || !headers->host || strcasecmp(host + 3, headers->host) != 0)
+        return true;
+    return is_local && strncasecmp(origin, "https:", 6) != 0 && !is_fixed(host + 3);
 }

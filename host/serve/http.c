@@ -499,7 +499,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
         return srv_refuse(&r->call.error, SRV_FAULT_NO_ROUTE, NULL, "unknown path");
     if (strcmp(r->route->method, "POST") != 0)
         return true;
-    if (srv_headers_are_foreign(headers, params->state->options->origin))
+    if (srv_headers_are_foreign(headers, params->state->options->origin, params->is_local))
         return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL,
                           "Origin: pages of other sites may not use this server (allow a site: clformer serve --cors ORIGIN)");
     return srv_headers_check_type(headers, &r->call.error);

@@ -152,8 +152,11 @@ def test_routes(server):
     connection.close()
     if server.ask("POST", "/v1/embeddings", BODY, Origin="http://evil.example")[0] != 403:
         fail("a page of another site is answered")
-    if server.ask("POST", "/v1/embeddings", BODY, Origin=f"http://127.0.0.1:{server.port}")[0] != 200:
-        fail("the server's own page is not answered")
+    for host, status in ((f"127.0.0.1:{server.port}", 200), (f"localhost:{server.port}", 200), (f"evil.example:{server.port}", 403)):
+        if server.ask("POST", "/v1/embeddings", BODY, Origin=f"http://{host}", Host=host)[0] != status: # else DNS rebinding
+            fail(f"a page of http://{host}: expected {status}")
+    if server.ask("POST", "/v1/embeddings", BODY, Origin="https://models.example", Host="models.example")[0] != 200:
+        fail("a page behind a proxy with TLS is not answered")
     status, headers, page = server.ask("GET", "/")
     if status != 200 or not headers["Content-Type"].startswith("text/html") or re.search(rb"(src|href)=.https?:", page):
         fail("the page takes something from the network")

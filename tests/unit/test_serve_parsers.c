@@ -6,6 +6,7 @@
 #include "serve/target.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +96,47 @@ static void test_keys(void **state)
         assert_false(opens(wrong[i], "sesame"));
     srv_headers headers = {.bytes = 0};
     srv_headers_take(&headers, "Host", "a:80");
-    assert_false(srv_headers_are_foreign(&headers, NULL));
+    assert_false(srv_headers_are_foreign(&headers, NULL, false));
     srv_headers_take(&headers, "Origin", "http://b");
-    assert_true(srv_headers_are_foreign(&headers, NULL));
-    assert_true(srv_headers_are_foreign(&headers, "http://c"));
-    assert_false(srv_headers_are_foreign(&headers, "http://b"));
-    assert_false(srv_headers_are_foreign(&headers, "*"));
+    assert_true(srv_headers_are_foreign(&headers, NULL, false));
+    assert_true(srv_headers_are_foreign(&headers, "http://c", false));
+    assert_false(srv_headers_are_foreign(&headers, "http://b", false));
+    assert_false(srv_headers_are_foreign(&headers, "*", false));
     srv_headers_take(&headers, "Origin", "http://A:80");
-    assert_false(srv_headers_are_foreign(&headers, NULL));
+    assert_false(srv_headers_are_foreign(&headers, NULL, false));
     srv_headers_take(&headers, "Origin", "null");
-    assert_true(srv_headers_are_foreign(&headers, NULL));
+    assert_true(srv_headers_are_foreign(&headers, NULL, false));
+}
+
+static bool is_foreign(const char *host, const char *origin, const char *allowed)
+{
+    srv_headers headers = {.bytes = 0};
+    srv_headers_take(&headers, "Host", host);
+    srv_headers_take(&headers, "Origin", origin);
+    return srv_headers_are_foreign(&headers, allowed, true);
+}
+
+/* A page of another site, whose name means this machine all of a sudden, has itself as the Host. */
+static void test_local_origins(void **state)
+{
+    static const char *const own[] = {"localhost:80", "LOCALHOST", "127.0.0.1:8080", "127.0.0.2", "[::1]:80", "192.168.0.5"};
+    static const char *const names[] = {"evil.example:80",
+                                        "localhost.evil.example",
+                                        "127.0.0.1.evil.example",
+                                        "[::1.evil.example]",
+                                        "1.2.3",
+                                        "evil",
+                                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+    char origin[128];
+    (void)state;
+    for (size_t i = 0; i < COUNT(own) + COUNT(names); i++) {
+        const char *host = i < COUNT(own) ? own[i] : names[i - COUNT(own)];
+        snprintf(origin, sizeof origin, "http://%s", host);
+        assert_int_equal(is_foreign(host, origin, NULL), i >= COUNT(own));
+        assert_false(is_foreign(host, origin, origin));
+        snprintf(origin, sizeof origin, "https://%s", host);
+        assert_false(is_foreign(host, origin, NULL));
+    }
 }
 
 static void test_origins(void **state)
@@ -245,8 +277,9 @@ static void test_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),    cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages),   cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_origins), cmocka_unit_test(test_body_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),       cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages),      cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_origins), cmocka_unit_test(test_local_origins), cmocka_unit_test(test_body_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
