@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/json.h"
 #include "io/json_memory.h"
@@ -89,12 +90,18 @@ clf_text srv_text(const json_t *string)
     return (clf_text){json_string_value(string), json_string_length(string)};
 }
 
+static bool is_word(const json_t *value, const char *word)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
+}
+
 static bool is_neutral(const json_t *value, const srv_unbuilt *row)
 {
-    const json_t *type;
     switch (row->neutral) {
     case SRV_ONLY_FALSE:
         return json_is_false(value);
+    case SRV_ONLY_TRUE:
+        return json_is_true(value);
     case SRV_ONLY_ONE:
         return json_is_number(value) && json_number_value(value) == 1;
     case SRV_ONLY_ZERO:
@@ -103,10 +110,15 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
         return ((json_is_array(value) || json_is_object(value)) && json_array_size(value) + json_object_size(value) == 0) ||
                (json_is_string(value) && json_string_length(value) == 0);
     case SRV_ONLY_TEXT_FORMAT:
-        type = json_object_get(value, "type");
-        return json_is_string(type) && strcmp(json_string_value(type), "text") == 0;
-    case SRV_ONLY_NOTHING:
-        return json_is_string(value) && strcmp(json_string_value(value), "none") == 0;
+        return is_word(json_object_get(value, "type"), "text");
+    case SRV_ONLY_NO_TOOLS:
+        return is_word(value, "none") || is_word(value, "auto");
+    case SRV_ONLY_FLOAT:
+        return is_word(value, "float");
+    case SRV_ONLY_RIGHT:
+        return json_is_string(value) && strcasecmp(json_string_value(value), "right") == 0;
+    case SRV_ONLY_ABSENT:
+        return false;
     }
     return false;
 }
@@ -114,11 +126,15 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error)
 {
     static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",
+                                          [SRV_ONLY_TRUE] = "true",
                                           [SRV_ONLY_ONE] = "1",
                                           [SRV_ONLY_ZERO] = "0",
                                           [SRV_ONLY_EMPTY] = "an empty value",
                                           [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}",
-                                          [SRV_ONLY_NOTHING] = "\"none\""};
+                                          [SRV_ONLY_NO_TOOLS] = "\"none\" or \"auto\"",
+                                          [SRV_ONLY_FLOAT] = "\"float\"",
+                                          [SRV_ONLY_RIGHT] = "\"right\"",
+                                          [SRV_ONLY_ABSENT] = "null"};
     for (size_t i = 0; i < count; i++) {
         const json_t *value = srv_field(object, rows[i].key);
         char found[CLFI_JSON_FOUND_BYTES];
