@@ -8,13 +8,29 @@
 #include <string.h>
 #include <strings.h>
 
+/* Length of the name at the beginning of the text. */
+static size_t name_length(const char *text)
+{
+    return strspn(text, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 static bool is_name(const char *name)
 {
-    static const char marks[] = "!#$%&'*+-.^_`|~";
-    for (const char *at = name; *at; at++)
-        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr(marks, *at)))
+    const size_t length = name_length(name);
+    return length > 0 && name[length] == '\0';
+}
+
+bool srv_is_name_list(const char *text)
+{
+    size_t length;
+    for (; text && (length = name_length(text)) > 0; text += strspn(text, ", ")) {
+        text += length;
+        if (*text == '\0')
+            return true;
+        if (*text != ',')
             return false;
-    return *name != '\0';
+    }
+    return false;
 }
 
 /* Whether the value has no control character but tabs. Servers and proxies read a line end within a value in different ways. */

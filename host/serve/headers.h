@@ -35,6 +35,9 @@ bool srv_headers_have_key(const srv_headers *headers, const char *key);
  * "null". */
 bool srv_origin_is_valid(const char *origin);
 
+/* Whether the text is a list of names of headers, as browsers send it in Access-Control-Request-Headers. NULL is none. */
+bool srv_is_name_list(const char *text);
+
 /* Whether a web page of another site sent the request: it has an Origin, which is neither its Host nor `allowed` ("*": any; NULL: none).
  * is_local: the server answers this machine alone, without a key. Then an Origin http://NAME is foreign also as the Host, because another
  * site can let its name mean this machine (DNS rebinding). localhost, addresses, and https behind a proxy stay allowed. */

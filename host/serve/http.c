@@ -217,9 +217,19 @@ static void watch_connection(void *user, struct MHD_Connection *connection, void
 
 /* ---- Answers ---- */
 
+/* Allows pages of the origin of --cors. Their clients send headers of their own, which the browser asks for by name (OPTIONS). */
+static void add_cors_headers(const http_request *r, struct MHD_Response *response)
+{
+    const char *asked = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Access-Control-Request-Headers");
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", r->http->params.state->options->origin);
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", srv_is_name_list(asked) ? asked : "authorization, content-type");
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
+    MHD_add_response_header(response, "Vary", "Origin, Access-Control-Request-Headers");
+}
+
 static void add_headers(const http_request *r, struct MHD_Response *response)
 {
-    const srv_options *options = r->http->params.state->options;
     const int status = r->call.reply.status;
     if (r->call.reply.type)
         MHD_add_response_header(response, "Content-Type", r->call.reply.type);
@@ -229,12 +239,8 @@ static void add_headers(const http_request *r, struct MHD_Response *response)
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (status == 429 || (status == 503 && r->call.error.fault != SRV_FAULT_NONE))
         MHD_add_response_header(response, "Retry-After", "1");
-    if (options->origin) {
-        MHD_add_response_header(response, "Access-Control-Allow-Origin", options->origin);
-        MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-        MHD_add_response_header(response, "Access-Control-Allow-Headers", "authorization, content-type");
-        MHD_add_response_header(response, "Vary", "Origin");
-    }
+    if (r->http->params.state->options->origin)
+        add_cors_headers(r, response);
     if (r->closes || atomic_load(&r->http->params.state->is_draining))
         MHD_add_response_header(response, "Connection", "close");
 }

@@ -218,6 +218,12 @@ def test_key():
                 fail(f"{headers}: {found} {content}")
             if answered["Access-Control-Allow-Origin"] != "https://example.org":
                 fail(f"--cors: {answered.items()}")
+        names = "authorization,content-type,x-stainless-os,x-stainless-lang" # of a page with OpenAI's client
+        for asked, allowed in ((names, names), (None, "authorization, content-type"), ("a: b", "authorization, content-type")):
+            found, answered, _ = server.ask("OPTIONS", "/v1/embeddings", Origin="https://example.org", Access_Control_Request_Method="POST",
+                                            **({"Access_Control_Request_Headers": asked} if asked else {}))
+            if found != 204 or answered["Access-Control-Allow-Headers"] != allowed or answered["Access-Control-Allow-Credentials"]:
+                fail(f"--cors, {asked}: {found} {answered.items()}")
         if server.ask("GET", "/health")[0] != 200 or server.ask("GET", "/v1/models")[0] != 401 or server.ask("GET", "/none")[0] != 401 or \
                 server.ask("GET", "/")[0] != 401:
             fail("the key and the other routes")

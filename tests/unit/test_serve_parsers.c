@@ -162,6 +162,18 @@ static void test_origins(void **state)
         assert_false(srv_origin_is_valid(wrong[i]));
 }
 
+static void test_name_lists(void **state)
+{
+    static const char *const right[] = {"a", "authorization,content-type,x-stainless-os", "a, b", "A,  b"};
+    static const char *const wrong[] = {"", ",", ",a", "a b", "a:b", "a,\tb", "a\xc3\xa9", "a,\r\nb"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(right); i++)
+        assert_true(srv_is_name_list(right[i]));
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_false(srv_is_name_list(wrong[i]));
+    assert_false(srv_is_name_list(NULL));
+}
+
 static json_t *body_of(const char *text, srv_error *error)
 {
     json_t *body = NULL;
@@ -277,9 +289,10 @@ static void test_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_targets),       cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_fields),  cmocka_unit_test(test_messages),      cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_origins), cmocka_unit_test(test_local_origins), cmocka_unit_test(test_body_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers),       cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_keys),          cmocka_unit_test(test_fields),
+                                       cmocka_unit_test(test_messages),      cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_origins),       cmocka_unit_test(test_name_lists),
+                                       cmocka_unit_test(test_local_origins), cmocka_unit_test(test_body_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
