@@ -158,6 +158,9 @@ def test_routes(server):
     if server.ask("POST", "/v1/embeddings", BODY, Origin="https://models.example", Host="models.example")[0] != 200:
         fail("a page behind a proxy with TLS is not answered")
     status, headers, page = server.ask("GET", "/")
+    paths = {path.decode() for path in re.findall(rb'(?:post|fetch)\("(/[^"]*)"', page)}
+    if not paths or any(server.ask("OPTIONS", path)[1]["Allow"] in (None, "GET, POST, OPTIONS") for path in paths):
+        fail(f"the page asks for {paths}")
     if status != 200 or not headers["Content-Type"].startswith("text/html") or re.search(rb"(src|href)=.https?:", page):
         fail("the page takes something from the network")
 

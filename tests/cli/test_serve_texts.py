@@ -269,6 +269,11 @@ with tempfile.TemporaryDirectory() as directory:
     little = Server(folder, EMBEDDER, "--context", "80", "--prefix-bytes", "0")
     test_context(little)
     little.stop()
+    bare = Server(WRITER) # without a template its page asks as it does with one
+    if not bare.post("/api/generate", {"model": "llama", "prompt": "a", "stream": False, "options": {"num_predict": 2}})["response"] or \
+            b'post("/api/generate"' not in bare.ask("GET", "/")[2]:
+        fail("the page of a model without a chat template")
+    bare.stop()
     short = Server(os.path.join(data, "translation", "bart"))
     if not short.post("/v1/completions", {"prompt": "a b"}) or short.stop() != 0:
         fail("an encoder-decoder:", short.log()[-500:])
