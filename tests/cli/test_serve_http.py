@@ -9,12 +9,13 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 from runs import expect, fail, finish, program, run
-from serving import EMBEDDER, RERANKER, WRITER, Server
+from serving import EMBEDDER, RERANKER, WRITER, Server, events
 
 BODY = b'{"input": "the cat", "dimensions": 2}'
 HEAD = b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
@@ -337,6 +338,122 @@ def test_end():
     again.stdout.close()
 
 
+def hold_answer(server):
+    """A connection with an answer that is too large for the system's buffers, so that its request is under way until it is read."""
+    own = socket.socket()
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    own.settimeout(60)
+    own.connect(("127.0.0.1", server.port))
+    body = json.dumps({"inputs": "a " * 130000}).encode()
+    own.sendall(b"POST /tokenize HTTP/1.1\r\nHost: a\r\n" + CLOSE + length(len(body)) + b"\r\n" + body)
+    expect_answer("a large answer", own.recv(100, socket.MSG_WAITALL), 200)
+    return own
+
+
+def end_under_way(server):
+    """Sends SIGTERM while requests are under way, and waits until the server has begun to end."""
+    server.process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + 60
+    while "shutting down" not in server.log() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def test_draining():
+    """While the server ends, new requests are refused and those under way are answered. A second signal ends it at once."""
+    server = Server(EMBEDDER)
+    own, idle, other = hold_answer(server), server.connect(), server.connect()
+    for connection in (idle, other):
+        server.ask("GET", "/health", connection=connection)
+    end_under_way(server)
+    status, headers, answer = server.ask("GET", "/health", connection=idle)
+    if status != 503 or headers["Connection"] != "close" or answer["error_type"] != "unhealthy":
+        fail(f"/health while the server ends: {status} {answer}")
+    status, headers, answer = server.ask("POST", "/v1/embeddings", BODY, other)
+    if status != 503 or headers["Retry-After"] != "1" or answer["error"]["code"] != "not_ready":
+        fail(f"a request while the server ends: {status} {answer}")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            server.begin(b"").close()
+        except ConnectionError:
+            break
+    else:
+        fail("the server that ends accepts connections")
+    rest = server.end(own)
+    if not rest.endswith(b"]]") or rest.count(b'"id"') < 129990 or server.process.wait(timeout=60) != 0:
+        fail(f"an answer while the server ends: {len(rest)} bytes, {rest[-100:]}, {server.process.returncode}")
+    server.process.stdout.close()
+    server = Server(EMBEDDER)
+    own = hold_answer(server)
+    end_under_way(server)
+    if server.stop() != 128 + signal.SIGTERM:
+        fail(f"a second SIGTERM: {server.process.returncode}")
+    own.close()
+
+
+def pause(server):
+    """Stops the process for longer than its limit of one second, so that a request is late on a fast machine too."""
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2)
+    server.process.send_signal(signal.SIGCONT)
+
+
+def test_timeout():
+    """Requests end when their time is up, with 504, or with an error in a stream that has begun."""
+    server = Server(WRITER, "--timeout", "1", "--parallel", "1")
+    answers = []
+    body = {"prompt": ["a"] * 128, "max_tokens": 90, "temperature": 0}
+    thread = threading.Thread(target=lambda: answers.append(server.ask("POST", "/v1/completions", body)))
+    thread.start()
+    while value_of(server, "clformer_requests_running") == 0 and thread.is_alive():
+        time.sleep(0.001)
+    pause(server)
+    thread.join()
+    status, _, answer = answers[0]
+    if status != 504 or answer["error"]["code"] != "timeout" or "--timeout" not in answer["error"]["message"]:
+        fail(f"a late request: {status} {str(answer)[:300]}")
+    body = json.dumps({"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": True}).encode()
+    found, is_done, deadline = [], True, time.monotonic() + 120
+    while (is_done or not found) and time.monotonic() < deadline: # again if the text was complete before the process stopped
+        own, content = server.begin(b"POST /v1/completions HTTP/1.0\r\n" + length(len(body)) + b"\r\n" + body), b""
+        while b"data: " not in content and (piece := own.recv(1)):
+            content += piece
+        pause(server)
+        content += server.end(own)
+        found, is_done = events(content.partition(b"\r\n\r\n")[2])
+    if is_done or not found or found[-1].get("error", {}).get("code") != "timeout":
+        fail(f"a late stream: {content[-300:]}")
+    deadline = time.monotonic() + 60
+    while value_of(server, "clformer_requests_running") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if value_of(server, "clformer_requests_running") or value_of(server, "clformer_cancelled_total") < 2:
+        fail("late requests run on")
+    server.stop()
+
+
+PASS_SOCKET = """import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.argv[2], sys.argv[2:])"""
+
+
+def test_systemd():
+    """The server listens on the socket that it was started with, and tells the service manager when it is ready and when it ends."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as passed, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        passed.bind(("127.0.0.1", 0))
+        passed.listen()
+        manager.bind(os.path.join(folder, "notify"))
+        manager.settimeout(60)
+        server = Server(EMBEDDER, prefix=(sys.executable, "-c", PASS_SOCKET, str(passed.fileno())), descriptors=(passed.fileno(),),
+                        NOTIFY_SOCKET=os.path.join(folder, "notify"))
+        if server.port != passed.getsockname()[1] or manager.recv(100) != b"READY=1":
+            fail(f"a socket of systemd: port {server.port}")
+        server.post("/v1/embeddings", BODY)
+        if server.stop() != 0 or manager.recv(100) != b"STOPPING=1":
+            fail("the end under systemd")
+        socket.create_connection(passed.getsockname()).close() # the manager still has the socket
+
+
 main = Server(EMBEDDER, RERANKER)
 test_messages(main)
 test_bodies(main)
@@ -350,4 +467,7 @@ test_key()
 test_full_queue()
 test_memory()
 test_end()
+test_draining()
+test_timeout()
+test_systemd()
 finish()
