@@ -43,6 +43,10 @@ def test_messages(server):
     expect_answer("a request", server.raw(HEAD + CLOSE + length(len(BODY)) + b"\r\n" + BODY), 200, b'"embedding":[')
     expect_answer("a half-closed client", server.raw(whole, half=True), 200, b'"embedding":[')
     expect_answer("HTTP 1.0", server.raw(b"GET /health HTTP/1.0\r\n\r\n"), 200, b'"ok"')
+    old = b"GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+    many = server.raw(2 * old + b"GET /health HTTP/1.0\r\n\r\n")
+    if many.count(b"HTTP/1.1 200 ") != 3 or many.lower().count(b"connection: keep-alive") != 2 or many.count(b"Connection: close") != 1:
+        fail(f"HTTP 1.0, keep-alive: {many}")
     pieces = b"8;x=1\r\n" + BODY[:8] + b"\r\n%x\r\n" % (len(BODY) - 8) + BODY[8:] + b"\r\n0\r\nTrailer: a\r\n\r\n"
     expect_answer("chunks", server.raw(HEAD + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + pieces), 200, b'"embedding":[')
     many = server.raw(3 * whole + b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -290,6 +294,13 @@ def test_memory():
     if not refused:
         fail("all bodies are kept")
     server.post("/v1/embeddings", BODY)
+    padding = "a" * (size - 100)
+    answer = server.post("/embed", {"inputs": "a", "x": padding}, 429)
+    if answer and answer["error_type"] != "overloaded":
+        fail(f"429 for TEI's clients: {answer}")
+    answer = server.post("/api/embed", {"model": "distilbert", "input": "a", "x": padding}, 429)
+    if answer and set(answer) != {"error"}:
+        fail(f"429 for Ollama's clients: {answer}")
     answers = [server.end(own, body[-1:]) for own in begun]
     if {answer[:13] for answer in answers} != {b"HTTP/1.1 200 ", b"HTTP/1.1 429 "} or \
             not all(b"\r\nRetry-After: " in answer for answer in answers if answer.startswith(b"HTTP/1.1 429")):
@@ -401,6 +412,9 @@ def pause(server):
 def test_timeout():
     """Requests end when their time is up, with 504, or with an error in a stream that has begun."""
     server = Server(WRITER, "--timeout", "1", "--parallel", "1")
+    for part in (HEAD, HEAD + length(100) + b"\r\n{"):
+        if server.raw(part):
+            fail(f"half a request gets an answer: {part}")
     answers = []
     body = {"prompt": ["a"] * 128, "max_tokens": 90, "temperature": 0}
     thread = threading.Thread(target=lambda: answers.append(server.ask("POST", "/v1/completions", body)))
@@ -421,7 +435,7 @@ def test_timeout():
         pause(server)
         content += server.end(own)
         found, is_done = events(content.partition(b"\r\n\r\n")[2])
-    if is_done or not found or found[-1].get("error", {}).get("code") != "timeout":
+    if is_done or not found or found[-1].get("error", {}).get("code") != "timeout" or b"\r\nTransfer-Encoding:" in content:
         fail(f"a late stream: {content[-300:]}")
     deadline = time.monotonic() + 60
     while value_of(server, "clformer_requests_running") and time.monotonic() < deadline:
