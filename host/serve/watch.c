@@ -63,7 +63,7 @@ void srv_watch_open(srv_watch *watch, int fd, srv_connection **out)
     if (!connection)
         return;
     connection->fd = fd;
-    connection->since_ns = clfi_now_ns();
+    connection->began_ns = connection->since_ns = clfi_now_ns();
     connection->is_modern = true;
     pthread_mutex_lock(&watch->lock);
     connection->next = watch->first;
@@ -108,7 +108,7 @@ void srv_watch_set(srv_watch *watch, srv_connection *connection, srv_phase phase
     srv_job *old = connection->job;
     connection->job = job;
     connection->phase = phase;
-    connection->since_ns = clfi_now_ns();
+    connection->began_ns = connection->since_ns = clfi_now_ns();
     connection->was_probed = false;
     connection->left_ns = 0;
     pthread_mutex_unlock(&watch->lock);
@@ -168,8 +168,11 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     const uint64_t age = now - connection->since_ns;
     switch (connection->phase) {
     case SRV_PHASE_IDLE:
+        if (is_over(connection, now, SECOND * IDLE_SECONDS))
+            shutdown(connection->fd, SHUT_RDWR);
+        return false;
     case SRV_PHASE_READING:
-        if (is_over(connection, now, connection->phase == SRV_PHASE_IDLE ? SECOND * IDLE_SECONDS : watch->reading_ns))
+        if (is_over(connection, now, watch->reading_ns) || now - connection->began_ns > watch->request_ns)
             shutdown(connection->fd, SHUT_RDWR);
         return false;
     case SRV_PHASE_SENDING:

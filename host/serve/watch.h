@@ -21,7 +21,8 @@ typedef struct srv_connection {
     int fd;
     bool lingers;               /* the client may still send when the connection closes */
     srv_phase phase;            /* guarded by the watch's lock, like the members below */
-    uint64_t since_ns;          /* when the phase began; later for a client that keeps sending */
+    uint64_t began_ns;          /* when the phase began */
+    uint64_t since_ns;          /* the same; later for a client that keeps sending */
     uint64_t left_ns;           /* when the client ended its side; 0: it has not */
     uint64_t pinged_ns;         /* when its stream was woken last */
     bool was_probed, is_modern; /* is_modern: its requests are HTTP 1.1, and it may be probed by an interim response */

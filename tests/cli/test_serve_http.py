@@ -415,6 +415,14 @@ def test_timeout():
     for part in (HEAD, HEAD + length(100) + b"\r\n{"):
         if server.raw(part):
             fail(f"half a request gets an answer: {part}")
+    own, deadline = server.begin(HEAD + length(1 << 20) + b"\r\n"), time.monotonic() + 60
+    try: # a client that goes on sending has no more time than others
+        while time.monotonic() < deadline:
+            own.sendall(b" " * 1000)
+            time.sleep(0.1)
+        fail("a body may come for longer than --timeout")
+    except ConnectionError:
+        own.close()
     answers = []
     body = {"prompt": ["a"] * 128, "max_tokens": 90, "temperature": 0}
     thread = threading.Thread(target=lambda: answers.append(server.ask("POST", "/v1/completions", body)))
