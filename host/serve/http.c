@@ -60,6 +60,8 @@ typedef struct http_request {
 } http_request;
 
 static _Thread_local srv_connection *own_connections; /* those that this thread serves */
+/* The connection whose request has just ended; NULL: this thread has heard of another connection since. Only its address is used. */
+static _Thread_local const srv_connection *just_ended;
 
 /* ---- Beginnings and ends ---- */
 
@@ -68,6 +70,7 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
 {
     srv_http *http = user;
     http_request *r;
+    just_ended = NULL;
     if (clfi_alloc(1, sizeof *r, "request", &r) != CLF_OK)
         return NULL;
     r->http = http;
@@ -159,6 +162,7 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     leave_job(r, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
     if (r->watched) {
         r->watched->request = NULL;
+        just_ended = r->watched;
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
     }
     log_request(r, code == MHD_REQUEST_TERMINATED_WITH_ERROR && !r->is_complete);
@@ -197,6 +201,7 @@ static void unlist_own(srv_connection *connection)
 static void watch_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
     srv_http *http = user;
+    just_ended = NULL;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         srv_connection *watched;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -434,15 +439,18 @@ static enum MHD_Result submit(http_request *r)
 
 /* ---- Requests ---- */
 
-/* Whether libmicrohttpd may mean this connection when it refuses one with this status and text. r: its request; NULL: the first line of
- * the next one has not come. */
-static bool may_be_malformed(const http_request *r, unsigned status, const char *text)
+/* Whether libmicrohttpd may mean this connection when it refuses one with this status and text. A connection without a request has a
+ * malformed first line, whose bytes have just been read, or were read together with its last request. */
+static bool may_be_malformed(const srv_connection *connection, unsigned status, const char *text)
 {
+    const http_request *r = connection->request;
     const bool is_first_line = status == 505 || status == 414, is_chunk = strstr(text, "chunked") != NULL;
+    if (connection->lingers) /* it has its error, and is being closed */
+        return false;
     if (strstr(text, "Content-Length"))
         return r && !r->has_headers && srv_head_has_bad_length(r->connection);
     if (!r)
-        return is_first_line || (status == 400 && !is_chunk);
+        return (is_first_line || (status == 400 && !is_chunk)) && (connection == just_ended || srv_watch_has_read(connection));
     if (r->is_answered || r->is_complete || status == 505)
         return false;
     return r->has_headers ? !is_first_line : !is_chunk;
@@ -461,7 +469,7 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
     const unsigned status = va_arg(arguments, unsigned);
     const char *text = va_arg(arguments, const char *);
     for (srv_connection *c = own_connections; c; c = c->own_next) {
-        if (!may_be_malformed(c->request, status, text))
+        if (!may_be_malformed(c, status, text))
             continue;
         if (found)
             return;

@@ -101,12 +101,23 @@ def test_messages(server):
                        ("an empty value", b"Accept:\r\nHost: a\r\n")):
         expect_answer(name, server.raw(b"GET /health?a=%41&b HTTP/1.1\r\n" + head + CLOSE + b"\r\n"), 200, b'"ok"')
     sized = HEAD + length(len(BODY))
-    begun = [(part, server.begin(part)) for part in 8 * [b"", b"POST /v1/embeddings HTT", HEAD, sized, sized + CLOSE + b"\r\n{"]]
+    begun = [(part, server.begin(part)) for part in 8 * [b"", HEAD, sized, sized + CLOSE + b"\r\n{"]]
     for head in (HEAD + b"Content-Length: -1\r\n\r\n", HEAD + b"X\r\n\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
                  b"PRI * HTTP/2.0\r\n\r\n", b"GET /health\r\n\r\n"):
         for _ in range(8):
             server.raw(head)
     whole = sized + CLOSE + b"\r\n" + BODY
+    kept = [server.connect() for _ in range(8)]
+    for connection in kept: # these have sent nothing since their last request
+        server.ask("POST", "/v1/embeddings", BODY, connection)
+    for _ in range(8):
+        expect_refusal("HTTP/2 beside idle connections", server.raw(b"PRI * HTTP/2.0\r\n\r\n"), 400)
+    for connection in kept:
+        server.ask("POST", "/v1/embeddings", BODY, connection)
+        connection.close()
+    begun += [(part, server.begin(part)) for part in 8 * [b"POST /v1/embeddings HTT"]]
+    for _ in range(8):
+        server.raw(b"PRI * HTTP/2.0\r\n\r\n")
     for part, own in begun: # malformed requests of others do not end these
         expect_answer("a request in two parts", server.end(own, whole[len(part):]), 200, b'"embedding":[')
     expect_answer("LF alone", server.raw(b"GET /health HTTP/1.1\nHost: a\nConnection: close\n\n"), 200, b'"ok"')
