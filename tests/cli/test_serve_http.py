@@ -360,6 +360,30 @@ def test_end():
     again.stdout.close()
 
 
+def test_loading():
+    """While models load, /health is 503; SIGTERM ends the server then too."""
+    for _ in range(20): # again if the models were loaded, or another process took the port, before the question came
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = subprocess.Popen([program, "serve", EMBEDDER, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        status = None
+        while not status and process.poll() is None:
+            try:
+                own = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                own.request("GET", "/health")
+                status = own.getresponse().status
+            except (http.client.HTTPException, OSError):
+                pass
+            own.close()
+        process.send_signal(signal.SIGTERM)
+        ended = process.wait(timeout=60)
+        if status == 503:
+            break
+    if status != 503 or ended != 0:
+        fail(f"a server that loads: {status}, exit {ended}")
+
+
 def hold_answer(server):
     """A connection with an answer that is too large for the system's buffers, so that its request is under way until it is read."""
     own = socket.socket()
@@ -500,6 +524,7 @@ test_key()
 test_full_queue()
 test_memory()
 test_end()
+test_loading()
 test_draining()
 test_timeout()
 test_systemd()
