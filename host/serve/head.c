@@ -53,5 +53,5 @@ bool srv_head_has_bad_length(struct MHD_Connection *connection)
 {
     head_reader reader = {.at = ""};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &reader);
-    return reader.headers.is_bad_length;
+    return reader.headers.is_bad_length || (reader.headers.lengths > 0 && reader.headers.codings > 0);
 }

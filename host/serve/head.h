@@ -12,7 +12,7 @@
 bool srv_head_read(struct MHD_Connection *connection, const char *method, const char *target, size_t target_size, const char *version,
                    srv_headers *out);
 
-/* Whether the headers that have come so far have a malformed Content-Length. */
+/* Whether the headers that have come so far have a malformed Content-Length, or one beside Transfer-Encoding. */
 bool srv_head_has_bad_length(struct MHD_Connection *connection);
 
 #endif

@@ -481,6 +481,7 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
     http_request *r = found->request ? found->request : &first_line;
     const srv_fault fault = status == 414                     ? SRV_FAULT_URI
                             : status == 431                   ? SRV_FAULT_HEADERS
+                            : status == 501                   ? SRV_FAULT_NOT_BUILT
                             : status == 413 && r->has_headers ? SRV_FAULT_BODY
                                                               : SRV_FAULT_MESSAGE;
     r->call.dialect = r->path ? srv_routes_dialect(r->path) : SRV_OPENAI;
