@@ -21,15 +21,15 @@ enum { MODELS = 3, WIDTH = 5, POSITIONS = 64, VOCABULARY = 40, LINE_BYTES = 512,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SPECIAL(id, text)                                                                                                   \
+#define SPECIAL(id, text)                                                                                                        \
     "{\"id\":" id ",\"content\":\"" text "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false," \
     "\"special\":true}"
 
-static const char tokenizer_json[] = "{\"added_tokens\":[" SPECIAL("1", "[CLS]") "," SPECIAL(
-    "2", "[SEP]") "],"
-                  "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],"
-                  "\"cls\":[\"[CLS]\",1]},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
-                  "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"b\":4,\"##a\":5,\"##b\":6}}}";
+static const char tokenizer_json[] =
+    "{\"added_tokens\":[" SPECIAL("1", "[CLS]") "," SPECIAL("2", "[SEP]") "],"
+    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],"
+    "\"cls\":[\"[CLS]\",1]},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+    "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"b\":4,\"##a\":5,\"##b\":6}}}";
 static const char chat_template[] = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}a";
 
 static clf_network networks[MODELS];
