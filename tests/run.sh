@@ -115,10 +115,10 @@ test_devices() {
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         common+='|examples|output|completion|manual|quickstart' # PoCL's alone, where output goes, and what takes no device at all
         common+='|install|example|readme'                            # an installed library, which no device changes
-        common+='|chat|model_contents|convert_mixes'                 # what no device changes
+        common+='|chat|model_contents|convert_mixes|adapters'        # what no device changes
         case $name in
             *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(op\\..*matrix.*|$spoiled|model\\.(directory_account|memory_.*|bench_run)"
-                left_out+="|cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search|adapters|serve_.*))\$" ;;
+                left_out+="|cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search|serve_.*))\$" ;;
             *'Intel(R) OpenCL'*) numbers=$full share=1-7/8 minutes=15 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
             *'Portable Computing Language'*) share=0-0/8 ;;
         esac

@@ -19,16 +19,18 @@
 #include "runtime/launch_budget.h"
 #include "runtime/matrix_rate.h"
 #include "runtime/probe.h"
+#include "runtime/queue_create.h"
 
-/* State of clformer tune's results for a device. */
-typedef struct tuned_state {
+/* Settings that a program's context on a device would use. */
+typedef struct device_state {
     bool is_tuned;        /* a context would use choices that clformer tune made */
     char note[512];       /* why not, if the file has choices for the device; "": nothing to say */
     char first_use[1024]; /* what was measured when a model was first loaded; "": nothing */
-} tuned_state;
+    double launch_ms;     /* the budget of a launch; 0: no limit */
+} device_state;
 
 /* Finds whether a program's context would use tuned choices, by opening one. Opens none if the file of choices lacks the device. */
-static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_state *out)
+static clf_status find_tuned(const clf_device_info *d, bool is_refused, device_state *out)
 {
     char selector[32];
     char *path = NULL;
@@ -39,7 +41,7 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
     bool is_all = false;
-    *out = (tuned_state){false, "", ""};
+    *out = (device_state){.is_tuned = false};
     if (is_refused || !d->usable || clfi_tuned_path(&path) != CLF_OK)
         return CLF_OK;
     const clf_status found = clfi_tuned_file_find(path, d, &is_other, &entry);
@@ -159,17 +161,16 @@ static const char *type_name(clf_device_type type)
     return names[type];
 }
 
-static void print_short(const clf_device *device, const tuned_state *tuned)
+static void print_short(const clf_device *device, const device_state *state)
 {
     const clf_device_info *d = &device->info;
-    const double budget = clfi_budget_default_ms(device);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   %s, %u compute %s, %.1f GiB%s, at most %.1f GiB in one allocation; %s%s", type_name(d->type), d->compute_units,
            clfi_plural(d->compute_units, "unit", "units"), (double)d->global_memory_bytes / 0x1p30,
            d->unified_memory ? " shared with the host" : " of its own", (double)d->max_allocation_bytes / 0x1p30, d->platform_name,
-           tuned->is_tuned ? "; tuned" : "");
-    if (budget > 0)
-        printf("; launches of up to %g ms", budget);
+           state->is_tuned ? "; tuned" : "");
+    if (state->launch_ms > 0)
+        printf("; launches of up to %g ms", state->launch_ms);
     if (!d->usable)
         printf("; not usable: %s", d->reason);
     if (d->is_default)
@@ -180,7 +181,7 @@ static void print_short(const clf_device *device, const tuned_state *tuned)
     print_left_out(d, "left out: ");
 }
 
-static void print_device(const clf_device *device, const tuned_state *tuned)
+static void print_device(const clf_device *device, const device_state *state)
 {
     const clf_device_info *d = &device->info;
     char precisions[64];
@@ -189,7 +190,6 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
         ask_probes(device, &probes);
     precisions_text(&device->caps, &probes, precisions, sizeof precisions);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
-    const double budget = clfi_budget_default_ms(device);
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
     printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
@@ -199,9 +199,9 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
            (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : " of its own",
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
-    printf("   launches      %s", budget > 0 ? "" : "any length\n");
-    if (budget > 0)
-        printf("at most %g ms by estimate, longer ones are split (CLF_LAUNCH_MS)\n", budget);
+    printf("   launches      %s", state->launch_ms > 0 ? "" : "any length\n");
+    if (state->launch_ms > 0)
+        printf("at most %g ms by estimate, longer ones are split (CLF_LAUNCH_MS)\n", state->launch_ms);
     printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
            d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
     printf("   precision     %s (matrix product precisions available)\n", precisions);
@@ -214,12 +214,12 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
             printf("   probes        %s %s\n", clfi_probe_name((clf_probe)i), probes.text[i]);
     if (probes.matrix_unit[0])
         printf("   matrix unit   %s\n", probes.matrix_unit);
-    if (tuned->is_tuned)
+    if (state->is_tuned)
         printf("   tuned         yes\n");
     else
-        printf("   tuned         no%s%s\n", tuned->note[0] ? ": " : "", tuned->note);
-    if (tuned->first_use[0])
-        printf("   first use     large products, by rows, columns in and columns out: %s\n", tuned->first_use);
+        printf("   tuned         no%s%s\n", state->note[0] ? ": " : "", state->note);
+    if (state->first_use[0])
+        printf("   first use     large products, by rows, columns in and columns out: %s\n", state->first_use);
     if (d->is_default)
         printf("   default       because: %s\n", d->default_reason);
     if (d->same_hardware_as >= 0)
@@ -227,7 +227,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
     print_left_out(d, "left out      ");
 }
 
-static json_t *device_json(const clf_device *device, const tuned_state *tuned, bool all)
+static json_t *device_json(const clf_device *device, const device_state *state, bool all)
 {
     const clf_device_info *d = &device->info;
     char precisions[64];
@@ -251,9 +251,9 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "base_alignment_bytes", (json_int_t)d->base_alignment_bytes, "max_work_group_size", (json_int_t)d->max_work_group_size,
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
-        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d),
-        "launch_ms", clfi_budget_default_ms(device), "matrix_unit", probes.matrix_unit, "matrix_gflops", probes.matrix_gflops);
+        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", state->is_tuned,
+        "tuned_note", state->note, "first_use", state->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d),
+        "launch_ms", state->launch_ms, "matrix_unit", probes.matrix_unit, "matrix_gflops", probes.matrix_gflops);
 }
 
 /* Prints each line of `text` after the title. */
@@ -275,11 +275,11 @@ static clf_status find_hints(const clf_device_list *list, clf_str *out)
     return has_usable_gpu ? CLF_OK : cli_gpu_hints(&places, has_idle_rusticl, out);
 }
 
-static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken, const clf_str *hints)
+static clf_status print_json(const clf_device_list *list, const device_state *states, bool all, const clf_str *broken, const clf_str *hints)
 {
     json_t *devices = json_array(), *notes = json_array(), *missing = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
-        json_array_append_new(devices, device_json(&list->devices[i], &tuned[i], all));
+        json_array_append_new(devices, device_json(&list->devices[i], &states[i], all));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
     append_lines(notes, broken);
@@ -288,16 +288,16 @@ static clf_status print_json(const clf_device_list *list, const tuned_state *tun
     return cli_json_print(root, true, JSON_INDENT(2), "devices");
 }
 
-static clf_status print_text(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken, const clf_str *hints)
+static clf_status print_text(const clf_device_list *list, const device_state *states, bool all, const clf_str *broken, const clf_str *hints)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
     for (size_t i = 0; i < clf_device_list_count(list) && st == CLF_OK; i++) {
         if (!all) {
-            print_short(&list->devices[i], &tuned[i]);
+            print_short(&list->devices[i], &states[i]);
             continue;
         }
-        print_device(&list->devices[i], &tuned[i]);
+        print_device(&list->devices[i], &states[i]);
         clfi_str_clear(&text);
         st = clfi_device_details(&list->devices[i], &text);
         fputs(clfi_str_text(&text), stdout);
@@ -313,22 +313,24 @@ static clf_status print_text(const clf_device_list *list, const tuned_state *tun
 static clf_status list_devices(bool as_json, bool all, bool no_tuned)
 {
     clf_device_list *list = NULL;
-    tuned_state *tuned = NULL;
+    device_state *states = NULL;
     clf_str broken = CLF_STR_INIT, hints = CLF_STR_INIT;
     char *folder = NULL;
     clf_status st;
     CLF_GOTO(cli_platforms_probe(&broken, &folder));
     CLF_GOTO(clf_device_list_create(&list));
-    CLF_GOTO(clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned));
-    for (size_t i = 0; i < clf_device_list_count(list); i++)
-        CLF_GOTO(find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]));
+    CLF_GOTO(clfi_alloc(clf_device_list_count(list), sizeof *states, "devices", &states));
+    for (size_t i = 0; i < clf_device_list_count(list); i++) {
+        CLF_GOTO(find_tuned(clf_device_list_get(list, i), no_tuned, &states[i]));
+        CLF_GOTO(clfi_budget_ms(&list->devices[i], 0, clfi_background_is_set(), &states[i].launch_ms));
+    }
     CLF_GOTO(find_hints(list, &hints));
-    st = as_json ? print_json(list, tuned, all, &broken, &hints) : print_text(list, tuned, all, &broken, &hints);
+    st = as_json ? print_json(list, states, all, &broken, &hints) : print_text(list, states, all, &broken, &hints);
 done:
     cli_platforms_release(folder);
     clfi_str_free(&broken);
     clfi_str_free(&hints);
-    free(tuned);
+    free(states);
     clf_device_list_destroy(list);
     return st;
 }

@@ -46,6 +46,8 @@ static const intel_generation generations[] = {
     {0xffff, 0x64a0, "Lunar Lake", 612}, {0xffff, 0x64b0, "Lunar Lake", 612}, {0xff00, 0xe200, "Battlemage", 612},
 };
 
+#define OLDER_PACKAGE "intel-opencl-icd-legacy1 (or intel-opencl-icd where its release is below 24.39)"
+
 static const intel_generation *generation_of(unsigned id)
 {
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++)
@@ -143,6 +145,13 @@ static bool is_enabled(const char *list, const char *driver)
     return false;
 }
 
+/* The generation of an Intel GPU that the driver's newer releases leave out; NULL: it is no such GPU. */
+static const intel_generation *older_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node)
+{
+    const intel_generation *generation = vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
+    return generation && !generation->kernel ? generation : NULL;
+}
+
 /* Hints at the driver that is missing, or at the variable that enables it. */
 static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
@@ -151,14 +160,15 @@ static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *ve
     const bool has_rusticl = vendor->mesa_driver && has_driver(places, "rusticl");
     if (has_rusticl && is_enabled(places->rusticl_enable, vendor->mesa_driver))
         return CLF_OK;
+    const char *package = older_generation(places, vendor, node) ? OLDER_PACKAGE : vendor->package;
     CLF_TRY(clfi_str_appendf(hints, "%s: %s GPU without an OpenCL driver: ", node, vendor->name));
     if (has_rusticl)
         return clfi_str_appendf(hints, "set RUSTICL_ENABLE=%s for the installed mesa-opencl-icd%s%s\n", vendor->mesa_driver,
-                                vendor->package ? ", or install " : "", vendor->package ? vendor->package : "");
+                                package ? ", or install " : "", package ? package : "");
     if (!vendor->mesa_driver)
-        return clfi_str_appendf(hints, "install %s\n", vendor->package);
-    return clfi_str_appendf(hints, "install %s%smesa-opencl-icd and set RUSTICL_ENABLE=%s\n", vendor->package ? vendor->package : "",
-                            vendor->package ? ", or " : "", vendor->mesa_driver);
+        return clfi_str_appendf(hints, "install %s\n", package);
+    return clfi_str_appendf(hints, "install %s%smesa-opencl-icd and set RUSTICL_ENABLE=%s\n", package ? package : "",
+                            package ? ", or " : "", vendor->mesa_driver);
 }
 
 /* Whether this user can open the node. */
@@ -172,9 +182,8 @@ static bool is_open(const char *dri, const char *node)
 /* Hints at the package for an older GPU, if only the driver of newer ones is installed. */
 static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
 {
-    const intel_generation *generation = vendor->id == INTEL ? generation_of(device_number(places->drm, node, "device/device")) : NULL;
-    if (!generation || generation->kernel || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) ||
-        has_driver(places, "intel_legacy"))
+    const intel_generation *generation = older_generation(places, vendor, node);
+    if (!generation || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) || has_driver(places, "intel_legacy"))
         return CLF_OK;
     return clfi_str_appendf(hints,
                             "%s: %s GPU, which intel-opencl-icd leaves out from release 24.39 on: install intel-opencl-icd-legacy1, or "

@@ -89,6 +89,8 @@ static void add_plan(cli_info_rows *info, const clf_context *context, const clf_
         add_quantised(info, context, &tensor, list);
     cli_info_add(info, "quantised", list);
     cli_info_number(info, "weight_bytes", (int64_t)plan->weight_bytes);
+    if (plan->copied_bytes)
+        cli_info_number(info, "copied_bytes", (int64_t)plan->copied_bytes);
     cli_info_number(info, "scratch_bytes", (int64_t)plan->scratch_bytes);
     if (plan->cache_bytes)
         cli_info_number(info, "token_bytes", (int64_t)plan->cache_bytes);

@@ -167,6 +167,8 @@ static clf_status copy_sizes(const writer *w)
         if (value && json_number_value(value) == 0)
             CLF_TRY(set(w->config, none_at_zero[i], json_null()));
     }
+    if (w->known && w->known->has_local_base && !json_object_get(w->config, "sliding_window"))
+        return set(w->config, "sliding_window", json_null()); /* no window, as in llama.cpp; config.json has a default */
     return CLF_OK;
 }
 
@@ -196,13 +198,37 @@ static bool is_text(const clf_gguf_string *text, const char *other)
     return text->length == strlen(other) && memcmp(text->data, other, text->length) == 0;
 }
 
+/* Refuses limits of yarn that llama.cpp does not read for these architectures: it always takes the defaults. */
+static clf_status check_betas(const writer *w)
+{
+    static const struct {
+        const char *suffix;
+        double standard;
+    } rows[] = {{CLFI_GGUF_SCALING_FAST, CLFI_GGUF_YARN_FAST}, {CLFI_GGUF_SCALING_SLOW, CLFI_GGUF_YARN_SLOW}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char key[KEY_BYTES];
+        double beta;
+        CLF_TRY(number_of(w, rows[i].suffix, rows[i].standard, &beta));
+        full_key(w, rows[i].suffix, key);
+        if (beta != rows[i].standard)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, which llama.cpp takes whatever this key says", clfi_gguf_path(w->file),
+                     key, beta, rows[i].standard);
+    }
+    return CLF_OK;
+}
+
 /* Scores of yarn are multiplied by attn_factor beside its own factor, which config.json's attention_factor replaces. */
 static clf_status copy_yarn(const writer *w, double factor, double magnitude, json_t *scaling)
 {
+    CLF_TRY(check_betas(w));
     CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, false, "original_max_position_embeddings"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, false, "beta_fast"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, false, "beta_slow"));
     return magnitude == 1 ? CLF_OK : set(scaling, "attention_factor", json_real(magnitude * (0.1 * log(factor) + 1)));
+}
+
+/* Whether some layers have windows, and the same rotary base and scaling as the other layers. */
+static bool shares_rotary(const writer *w)
+{
+    return w->known && w->known->period > 0 && !w->known->has_local_base;
 }
 
 /* Without a type a factor is linear, and a factor of 0 is none, as in llama.cpp. */
@@ -226,6 +252,11 @@ static clf_status copy_scaling(const writer *w)
                  clfi_gguf_path(w->file), key, magnitude);
     if (!is_yarn && magnitude != 1 && !is_long)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected only with yarn or longrope", clfi_gguf_path(w->file), key, magnitude);
+    full_key(w, CLFI_GGUF_SCALING_FACTOR, key);
+    if (is_text(&type, "none") && factor != 0 && factor != 1 && shares_rotary(w))
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: %s is %g beside the type \"none\": expected no factor, since llama.cpp applies it to layers with windows",
+                 clfi_gguf_path(w->file), key, factor);
     if (is_none)
         return CLF_OK;
     json_t *scaling = json_object();
@@ -247,7 +278,9 @@ static clf_status set_long(const writer *w, json_t *list)
     CLF_TRY(set(scaling, "short_factor", list));
     CLF_TRY(set(scaling, "rope_type", json_string("longrope")));
     CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, false, "original_max_position_embeddings"));
-    return copy(w, scaling, CLFI_GGUF_SCALING_MAGNITUDE, false, false, "attention_factor");
+    double magnitude; /* stored by the converter: an absent key is no factor, unlike in config.json */
+    CLF_TRY(number_of(w, CLFI_GGUF_SCALING_MAGNITUDE, 1, &magnitude));
+    return set(scaling, "attention_factor", json_real(magnitude));
 }
 
 /* The scalings of Llama 3 and longrope come as tensors of divisors. */
@@ -280,11 +313,27 @@ static clf_status copy_frequency_factors(const writer *w)
     return CLF_OK;
 }
 
+/* Sets the base of files that lack it, and refuses a base of layers with windows that the family cannot have. */
+static clf_status copy_bases(const writer *w)
+{
+    double base, local;
+    if (!w->known || w->known->has_layer_norms)
+        return CLF_OK;
+    CLF_TRY(number_of(w, CLFI_GGUF_ROPE_BASE, CLFI_GGUF_STANDARD_BASE, &base));
+    CLF_TRY(set(w->config, "rope_theta", json_real(base)));
+    CLF_TRY(number_of(w, CLFI_GGUF_ROPE_LOCAL_BASE, base, &local));
+    if (shares_rotary(w) && local != base)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s." CLFI_GGUF_ROPE_LOCAL_BASE " is %g: expected %s." CLFI_GGUF_ROPE_BASE ", %g",
+                 clfi_gguf_path(w->file), w->architecture, local, w->architecture, base);
+    return CLF_OK;
+}
+
 static clf_status copy_rotary(const writer *w)
 {
     char key[KEY_BYTES];
     int64_t dims;
     const int64_t head = head_size(w);
+    CLF_TRY(copy_bases(w));
     full_key(w, CLFI_GGUF_ROPE_DIMS, key);
     CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, head, &dims));
     if (head > 0 && dims != head)
@@ -372,13 +421,13 @@ static clf_status check_epsilon(const writer *w)
     return clfi_gguf_get_number(w->file, key, 0, 1, &epsilon);
 }
 
-/* Copies which layers have windows, if the file has the key: a bool for each layer, or a number n: each n-th layer has none. */
+/* Copies which layers have windows, if the file has windows and the key: a bool for each layer, or a number n: each n-th layer has none. */
 static clf_status copy_windows(const writer *w)
 {
     enum { MOST_LAYERS = 4096 }; /* more are refused by the family */
     const int64_t layers = int_of(w, "num_hidden_layers");
     const clf_gguf_value *value = w->known->period > 0 ? value_of(w, CLFI_GGUF_WINDOW_PATTERN) : NULL;
-    if (!value || layers > MOST_LAYERS)
+    if (!value || layers > MOST_LAYERS || json_is_null(json_object_get(w->config, "sliding_window")))
         return CLF_OK;
     const bool is_list = value->type == CLF_GGUF_ARRAY;
     int64_t period = 0;
@@ -431,6 +480,10 @@ static clf_status make_config(writer *w)
     if (experts > 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not supported", clfi_gguf_path(w->file), w->architecture);
     w->known = clfi_gguf_architecture_named(w->architecture);
+    const clf_gguf_architecture *meant = w->known ? NULL : clfi_gguf_architecture_of(w->architecture);
+    if (meant)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: general.architecture \"%s\": expected \"%s\", its name in GGUF files", clfi_gguf_path(w->file),
+                 w->architecture, meant->name);
     CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
     if (w->known)
         CLF_TRY(check_epsilon(w));
@@ -448,7 +501,7 @@ static clf_status make_config(writer *w)
         return CLF_OK; /* its model_type is refused later, with its name */
     CLF_TRY(check_value_size(w));
     CLF_TRY(copy_windows(w));
-    CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));
+    CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture, head_size(w)));
     return clfi_gguf_keep_rest(w->file, w->architecture, w->seen, w->config);
 }
 

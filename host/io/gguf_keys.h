@@ -36,6 +36,11 @@
 #define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"
 #define CLFI_GGUF_SCALING_SLOW "rope.scaling.yarn_beta_slow"
 
+/* Values that llama.cpp takes: the base of files that lack the key, and yarn's limits, whatever the file says. */
+#define CLFI_GGUF_STANDARD_BASE 10000.0
+#define CLFI_GGUF_YARN_FAST 32.0
+#define CLFI_GGUF_YARN_SLOW 1.0
+
 /* Tensors with divisors of the rotary frequencies. */
 #define CLFI_GGUF_FREQUENCIES "rope_freqs.weight"
 #define CLFI_GGUF_FACTORS_SHORT "rope_factors_short.weight"

@@ -35,7 +35,7 @@ static const struct {
 };
 
 /* Refuses heads in layers with windows whose sizes differ from those of the other layers. */
-static clf_status refuse_other_heads(const clf_gguf *file, const char *architecture)
+static clf_status refuse_other_heads(const clf_gguf *file, const char *architecture, int64_t head_size)
 {
     static const char *const suffixes[] = {CLFI_GGUF_KEY_SIZE, CLFI_GGUF_VALUE_SIZE, CLFI_GGUF_ROPE_DIMS};
     for (size_t i = 0; i < COUNT(suffixes); i++) {
@@ -43,7 +43,7 @@ static clf_status refuse_other_heads(const clf_gguf *file, const char *architect
         int64_t size, local_size;
         snprintf(key, sizeof key, "%s.%s", architecture, suffixes[i]);
         snprintf(local, sizeof local, "%s.%s_swa", architecture, suffixes[i]);
-        CLF_TRY(clfi_gguf_opt_int(file, key, 0, INT32_MAX, 0, &size));
+        CLF_TRY(clfi_gguf_opt_int(file, key, 0, INT32_MAX, head_size, &size));
         CLF_TRY(clfi_gguf_opt_int(file, local, 0, INT32_MAX, size, &local_size));
         if (local_size != size)
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld: expected %s, %lld", clfi_gguf_path(file), local, (long long)local_size, key,
@@ -52,7 +52,7 @@ static clf_status refuse_other_heads(const clf_gguf *file, const char *architect
     return CLF_OK;
 }
 
-clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
+clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture, int64_t head_size)
 {
     for (size_t i = 0; i < COUNT(plain); i++) {
         char key[KEY_BYTES];
@@ -67,7 +67,7 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
             CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected %g, other networks are not supported", clfi_gguf_path(file), key, number,
                      plain[i].neutral);
     }
-    return refuse_other_heads(file, architecture);
+    return refuse_other_heads(file, architecture, head_size);
 }
 
 static bool is_idle(const char *suffix)

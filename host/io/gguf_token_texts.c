@@ -98,10 +98,24 @@ static clf_status read_end(const clf_gguf *file, const char *key, int32_t *out)
     return CLF_OK;
 }
 
+/* The end of texts where no key names one: SentencePiece's own id; -1: none. llama.cpp has such a default for BPE too, GPT-2's comma. */
+static int32_t standard_end(const clf_gguf *file)
+{
+    enum { EOS = 2 };
+    static const char llama[] = "llama";
+    const clf_gguf_value *model = clfi_gguf_value(file, CLFI_GGUF_TOKEN_MODEL), *tokens = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);
+    clf_gguf_string name;
+    const bool is_llama =
+        model && clfi_gguf_text(model, &name) && name.length == sizeof llama - 1 && memcmp(name.data, llama, name.length) == 0;
+    return is_llama && tokens && tokens->count > EOS ? EOS : -1;
+}
+
 clf_status clfi_gguf_named_tokens(const clf_gguf *file, clf_gguf_named_tokens *out)
 {
     *out = (clf_gguf_named_tokens){-1, -1, -1, -1, -1, -1, -1, -1, -1};
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_EOS, &out->eos));
+    if (out->eos < 0)
+        out->eos = standard_end(file);
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_TURN, &out->end_of_turn));
     CLF_TRY(read_end(file, CLFI_GGUF_TOKEN_END_OF_MESSAGE, &out->end_of_message));
     for (size_t i = 0; i < COUNT(fills); i++)
@@ -144,7 +158,15 @@ static const struct {
 
 static bool does_end(unsigned char use)
 {
-    return use == CLF_GGUF_TOKEN_ENDS || use == CLF_GGUF_TOKEN_NAMED_END;
+    return use == CLF_GGUF_TOKEN_ENDS || use == CLF_GGUF_TOKEN_NAMED_END || use == CLF_GGUF_TOKEN_SHOWN_END;
+}
+
+/* The use of a token that a key names as an end, beside what its text says. */
+static unsigned char named_end(unsigned char use)
+{
+    if (use == CLF_GGUF_TOKEN_ENDS)
+        return use;
+    return use == CLF_GGUF_TOKEN_USER || use == CLF_GGUF_TOKEN_SHOWN_END ? CLF_GGUF_TOKEN_SHOWN_END : CLF_GGUF_TOKEN_NAMED_END;
 }
 
 static size_t find_end(const clf_gguf_string *tokens, size_t count, const unsigned char *uses, const char *text)
@@ -165,7 +187,7 @@ static void name_fill(const clf_gguf_string *tokens, size_t count, size_t fill, 
             id = (int32_t)i;
     if (id < 0 || (size_t)id >= count || uses[id] == CLF_GGUF_TOKEN_ENDS || (has_key && !fills[fill].ends))
         return;
-    uses[id] = has_key ? CLF_GGUF_TOKEN_NAMED_END : fills[fill].ends ? CLF_GGUF_TOKEN_ENDS : CLF_GGUF_TOKEN_CONTROL;
+    uses[id] = has_key ? named_end(uses[id]) : fills[fill].ends ? CLF_GGUF_TOKEN_ENDS : CLF_GGUF_TOKEN_CONTROL;
 }
 
 void clfi_gguf_token_uses(const clf_gguf_string *tokens, size_t count, const clf_gguf_named_tokens *named, unsigned char *uses)
@@ -183,8 +205,8 @@ void clfi_gguf_token_uses(const clf_gguf_string *tokens, size_t count, const clf
     for (size_t i = 0; i < COUNT(fills); i++)
         name_fill(tokens, count, i, named, uses);
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (keys[i] >= 0 && (size_t)keys[i] < count && uses[keys[i]] != CLF_GGUF_TOKEN_ENDS)
-            uses[keys[i]] = CLF_GGUF_TOKEN_NAMED_END;
+        if (keys[i] >= 0 && (size_t)keys[i] < count)
+            uses[keys[i]] = named_end(uses[keys[i]]);
     for (size_t i = 0; i < COUNT(exceptions); i++) {
         const size_t victim = find_end(tokens, count, uses, exceptions[i].victim);
         if (victim < count && find_end(tokens, count, uses, exceptions[i].present[0]) < count &&

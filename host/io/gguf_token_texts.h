@@ -12,6 +12,7 @@
 typedef enum clf_gguf_token_use {
     CLF_GGUF_TOKEN_PLAIN,     /* neither a key nor its text says anything: its token type counts */
     CLF_GGUF_TOKEN_NAMED_END, /* a key says that it ends texts */
+    CLF_GGUF_TOKEN_SHOWN_END, /* both of this and of CLF_GGUF_TOKEN_USER */
     CLF_GGUF_TOKEN_ENDS,      /* its text says that it ends texts: a control token, whatever its token type */
     CLF_GGUF_TOKEN_CONTROL,   /* its text says that it is a control token, whatever its token type */
     CLF_GGUF_TOKEN_USER,      /* a special token that is recognised in input and printed */

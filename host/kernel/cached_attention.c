@@ -123,6 +123,13 @@ static clf_status create_parts(clf_context *context, const clf_cached_attention_
     return clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], args->q->dim[2] + 2}, out);
 }
 
+/* The work of merging parts. */
+static void state_merging(clf_launch *launch, const clf_view *parts)
+{
+    const double floats = (double)clfi_view_count(parts);
+    clfi_launch_work(launch, floats, floats * sizeof(float));
+}
+
 /* Returns the most columns (queries or heads) of a work-item. Loops over columns are unrolled, which takes slow compilers minutes. */
 static int64_t most_columns(const clf_context *context)
 {
@@ -233,6 +240,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
         clfi_arg_long(&launch, out->offset);
         clfi_arg_long(&launch, out->stride[0]);
         clfi_arg_long(&launch, out->stride[1]);
+        state_merging(&launch, &parts);
         st = clfi_launch_2d(&launch, (size_t)queries, (size_t)heads, 1, 1);
     }
     clfi_arena_release(context, mark);
@@ -312,6 +320,7 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
     clfi_arg_long(&launch, out->stride[1]);
     clfi_arg_int(&launch, args->q->dim[1]);
     clfi_arg_int(&launch, args->q->dim[0]);
+    state_merging(&launch, &parts);
     return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)group_of(context), 1);
 }
 

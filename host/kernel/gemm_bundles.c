@@ -70,6 +70,7 @@ clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_view *f
     clfi_arg_long(&launch, from->stride[0]);
     clfi_arg_buffer(&launch, weight->buffer);
     clfi_arg_int(&launch, first);
+    clfi_launch_work(&launch, 0, 2.0 * (double)from->dim[0] * (double)from->stride[0]);
     const int64_t begin = first / BUNDLE, end = (first + from->dim[0] + BUNDLE - 1) / BUNDLE;
     return from->dim[0] ? clfi_launch_1d(&launch, (size_t)(end - begin), 1) : CLF_OK;
 }

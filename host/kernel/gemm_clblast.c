@@ -30,7 +30,7 @@ static struct {
 /* CLBlast keeps compiled programs, and with them contexts, in static objects, whose destructors would run after the driver's. It can only
  * release all programs at once, and other contexts then have to compile theirs again. So they are released with the last context that used
  * CLBlast, or when they keep more than MOST_DEPARTED destroyed contexts alive. */
-enum { MOST_DEPARTED = 8, PIECE_ROWS = 64 };
+enum { MOST_DEPARTED = 8, PIECE_ROWS = 64, PIECE_COLUMNS = 64 };
 static size_t users, departed;
 
 static void enter(void)
@@ -341,26 +341,59 @@ static int64_t part_of(int64_t size, double share, int64_t multiple)
     return part < multiple ? multiple : part;
 }
 
-/* `count` products of the innermost batch dimension from `first` on, or `count` rows if is_batch is false. */
-static clf_gemm_args piece_of(const clf_gemm_args *args, bool is_batch, int64_t first, int64_t count)
+typedef enum piece_axis { BY_BATCH, BY_ROWS, BY_COLUMNS } piece_axis;
+
+static piece_axis axis_of(const clf_gemm_args *args)
+{
+    if (args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1)
+        return BY_BATCH;
+    return args->m > PIECE_ROWS ? BY_ROWS : BY_COLUMNS;
+}
+
+/* Pieces have a multiple of so many batches, rows or columns. */
+static int64_t unit_of(const clf_gemm_args *args, piece_axis axis)
+{
+    return axis == BY_BATCH ? 1 : axis == BY_ROWS ? PIECE_ROWS : args->column_block > 0 ? args->column_block : PIECE_COLUMNS;
+}
+
+static int64_t *size_of(clf_gemm_args *args, piece_axis axis)
+{
+    return axis == BY_BATCH ? &args->batch[args->batch_rank - 1] : axis == BY_ROWS ? &args->m : &args->n;
+}
+
+static int64_t stride_of(const clf_gemm_args *args, const clf_gemm_operand *operand, piece_axis axis)
+{
+    return axis == BY_BATCH ? operand->batch_stride[args->batch_rank - 1] : axis == BY_ROWS ? operand->row_stride : operand->column_stride;
+}
+
+/* `count` batches, rows or columns of the product from `first` on. */
+static clf_gemm_args piece_of(const clf_gemm_args *args, piece_axis axis, int64_t first, int64_t count)
 {
     clf_gemm_args piece = *args;
-    const int last = args->batch_rank - 1;
-    piece.a.offset += first * (is_batch ? args->a.batch_stride[last] : args->a.row_stride);
-    piece.b.offset += first * (is_batch ? args->b.batch_stride[last] : 0);
-    piece.c.offset += first * (is_batch ? args->c.batch_stride[last] : args->c.row_stride);
-    piece.residual.offset += first * (is_batch ? args->residual.batch_stride[last] : args->residual.row_stride);
-    *(is_batch ? &piece.batch[last] : &piece.m) = count;
+    const bool is_in_blocks = axis == BY_COLUMNS && args->column_block > 0;
+    piece.b = clfi_gemm_b_operand(args);
+    piece.weight = NULL;
+    if (axis != BY_COLUMNS)
+        piece.a.offset += first * stride_of(args, &args->a, axis);
+    if (axis != BY_ROWS)
+        piece.b.offset += first * stride_of(args, &piece.b, axis);
+    if (axis == BY_COLUMNS)
+        piece.bias.offset += first * args->bias.column_stride;
+    piece.c.offset += is_in_blocks ? first / args->column_block * args->block_stride : first * stride_of(args, &args->c, axis);
+    piece.residual.offset += first * stride_of(args, &args->residual, axis);
+    *size_of(&piece, axis) = count;
     return piece;
 }
 
-/* CLBlast cannot cut a launch, so products that would exceed the budget are computed some batches or rows at a time. */
+/* CLBlast cannot cut a launch, so a product that would exceed the budget is computed some batches at a time. If a single one exceeds it,
+ * that is computed some rows at a time, and at last some columns. */
 static clf_status run_pieces(clf_context *context, const clf_gemm_args *args)
 {
-    const bool is_batch = args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1;
-    const int64_t size = is_batch ? args->batch[args->batch_rank - 1] : args->m;
+    const piece_axis axis = axis_of(args);
+    clf_gemm_args whole = *args;
+    const int64_t size = *size_of(&whole, axis);
     const double ns = clfi_budget_is_set(context) ? estimate(context, args) : 0, share = context->budget.limit_ns / ns;
-    const int64_t part = ns > context->budget.limit_ns ? part_of(size, share, is_batch ? 1 : PIECE_ROWS) : size;
+    const int64_t part = ns > context->budget.limit_ns ? part_of(size, share, unit_of(args, axis)) : size;
     if (part >= size) {
         if (ns > 0)
             clfi_budget_note(context, "clblast_gemm", ns);
@@ -368,8 +401,8 @@ static clf_status run_pieces(clf_context *context, const clf_gemm_args *args)
     }
     for (int64_t first = 0; first < size; first += part) {
         const clf_arena_mark mark = clfi_arena_top(context);
-        const clf_gemm_args piece = piece_of(args, is_batch, first, size - first < part ? size - first : part);
-        const clf_status st = run_pieces(context, &piece); /* a single product of a batch may need to be cut too */
+        const clf_gemm_args piece = piece_of(args, axis, first, size - first < part ? size - first : part);
+        const clf_status st = run_pieces(context, &piece);
         clfi_arena_release(context, mark);
         CLF_TRY(st);
     }

@@ -137,9 +137,15 @@ static clf_status pack_parts(clf_context *context, int parts, const clf_view *we
     return CLF_OK;
 }
 
+bool clfi_gemm_keeps_second(const clf_context *context)
+{
+    return !context->device.caps.unified_memory;
+}
+
 static bool has_room(const clf_context *context, size_t bytes)
 {
-    return (double)clfi_usage_bytes(context) + (double)bytes <= (double)context->device.info.global_memory_bytes / 2;
+    return clfi_gemm_keeps_second(context) &&
+           (double)clfi_usage_bytes(context) + (double)bytes <= (double)context->device.info.global_memory_bytes / 2;
 }
 
 /* A stored weight as a single part. */
@@ -154,7 +160,7 @@ static clf_view view_of(const clf_gemm_weight *weight)
                       .offset = weight->offset};
 }
 
-/* Adds the second form, unless memory is short or the form does not take such weights. */
+/* Adds the second form, unless the device keeps none, memory is short or the form does not take such weights. */
 static clf_status add_second(clf_context *context, clf_gemm_form form, const clf_tile *tile, int parts, const clf_view *weights,
                              clf_gemm_weight *weight)
 {

@@ -179,6 +179,7 @@ static clf_status interleave(clf_context *context, const lane_split *s, const cl
     clfi_arg_bytes(&launch, &s->outer_size, sizeof s->outer_size);
     clfi_arg_lane_operand(&launch, buffer, &from_x);
     clfi_arg_lane_operand(&launch, out->buffer, &to_x);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)(xs * ys * s->width) * (double)(s->blocks * s->outer_count));
     return clfi_launch_2d(&launch, (size_t)(s->blocks * s->outer_count), (size_t)((ys + item_ys - 1) / item_ys), 1, 1);
 }
 

@@ -256,6 +256,7 @@ clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *fro
     clfi_arg_long(&launch, from->column_stride);
     clfi_arg_buffer(&launch, to);
     clfi_arg_long(&launch, to_offset);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)padded);
     return clfi_launch_1d(&launch, blocks(padded, 64), 64);
 }
 

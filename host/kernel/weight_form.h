@@ -51,10 +51,14 @@ const clf_gemm_form_info *clfi_gemm_form_info(clf_gemm_form form);
 typedef struct clf_gemm_traits {
     unsigned reads;       /* CLFI_GEMM_READS of each form */
     clf_gemm_form form;   /* into which it packs a weight once, at load */
-    clf_gemm_form second; /* a further form, packed if half of the device's memory stays free, and then preferred for reading; 0: none */
+    clf_gemm_form second; /* a further form, packed if the device keeps one and half of its memory stays free. It is then preferred for
+                             reading. 0: none */
     int64_t most_rows;    /* the engine is made for at most this many rows; it can compute more, but should not. 0: any number */
     bool reads_floats;    /* made for a B of f32; any other type is converted in every product, so the engine should not be used for it */
 } clf_gemm_traits;
+
+/* Whether weights may have a second form on the device. Memory that it shares with the host holds nothing twice. */
+bool clfi_gemm_keeps_second(const clf_context *context);
 
 /* Whether an engine reads such a weight; NULL: whether it multiplies two operands. */
 bool clfi_gemm_takes_weight(const clf_gemm_traits *traits, const clf_gemm_weight *weight);

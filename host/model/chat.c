@@ -58,7 +58,8 @@ static clf_status make_prompt(const clf_session *session, const clf_chat_params 
     const size_t positions = (size_t)session->model->info.max_positions, first = first_of_talk(talk->messages);
     const size_t room = max_tokens < positions / 4 ? max_tokens : positions / 4;
     for (;; forget_oldest(talk, first)) {
-        CLF_TRY(clfi_chat_prompt_make(session->chat, talk->messages, talk->count, NULL, params->keeps_control, &out->ids, &out->id_count));
+        CLF_TRY(
+            clfi_chat_prompt_make(session->chat, talk->messages, talk->count, NULL, params->keeps_control, 0, &out->ids, &out->id_count));
         if (!params->forgets || out->id_count + room <= positions || talk->count < first + 3)
             return CLF_OK;
     }

@@ -35,6 +35,7 @@ struct clf_chat_prompt {
     clf_encoding *encoding;
     int32_t *ids, *newline;
     size_t count, capacity, newline_count;
+    size_t enough;   /* as clfi_chat_prompt_make has it; SIZE_MAX: no limit */
     bool is_marking; /* control tokens in messages are encoded as text */
     int32_t end;     /* clfi_chat_prompt_end */
 };
@@ -98,10 +99,11 @@ static clf_status make_variables(clf_chat_prompt *p)
     return is_whole ? CLF_OK : out_of_memory();
 }
 
-/* The text's tokens in p->encoding; as_text: no added token is among them. */
+/* The text's tokens in p->encoding; as_text: no added token is among them. A piece begins with a newline that is left out again. */
 static clf_status encode(clf_chat_prompt *p, const char *text, size_t size, bool as_text)
 {
-    const clf_encode_options options = {.ignore_added = as_text};
+    const size_t enough = p->enough < SIZE_MAX ? p->newline_count + p->enough : 0;
+    const clf_encode_options options = {.ignore_added = as_text, .enough_tokens = enough};
     return clfi_tokenizer_encode(p->tokenizer, text, size, NULL, 0, &options, p->encoding);
 }
 
@@ -260,7 +262,7 @@ static clf_status encode_marked(clf_chat_prompt *p)
 {
     size_t start = 0;
     bool is_first = true;
-    for (size_t at = 0; at <= p->text.length; at++) {
+    for (size_t at = 0; at <= p->text.length && p->count < p->enough; at++) {
         const bool is_end = at == p->text.length;
         if (!is_end && !(p->is_marking && is_mark(p->text.data + at, p->text.length - at)))
             continue;
@@ -293,9 +295,10 @@ static clf_status render(clf_chat_prompt *p, const clf_message *messages, size_t
 }
 
 clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages, size_t count, const json_t *more, bool keeps_control,
-                                 const int32_t **out, size_t *out_count)
+                                 size_t enough, const int32_t **out, size_t *out_count)
 {
     p->count = 0;
+    p->enough = enough ? enough : SIZE_MAX;
     p->is_marking = !keeps_control && p->control_count > 0;
     CLF_TRY(render(p, messages, count, more, true));
     CLF_TRY(encode_marked(p));
@@ -349,6 +352,7 @@ clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenize
     clf_chat_prompt *p;
     CLF_TRY(clfi_alloc(1, sizeof *p, "chat", &p));
     p->tokenizer = tokenizer;
+    p->enough = SIZE_MAX;
     const clf_status st = prepare(p, path);
     if (st == CLF_OK)
         *out = p;

@@ -20,12 +20,13 @@ void clfi_chat_prompt_close(clf_chat_prompt *prompt); /* NULL is a no-op */
 /* The control token that the template writes after an assistant's message; -1: none. */
 int32_t clfi_chat_prompt_end(const clf_chat_prompt *prompt);
 
-/* The conversation's tokens with the beginning of an answer; *out lives until the next call. keeps_control as in clf_chat_params. `more`:
- * an object for each message, with texts that the template sees in the message beside role and content; NULL: none. The
- * template sees beside the messages what transformers gives it: add_generation_prompt, tools and documents (none), and the tokenizer's
- * special tokens by name. INVALID_ARGUMENT: a control token in a message cannot be written as text. Other statuses: clfi_template_render,
+/* The conversation's tokens with the beginning of an answer; *out lives until the next call. keeps_control as in clf_chat_params. enough:
+ * the conversation is read until it has this many tokens, which need not be right, because the caller refuses it; 0: to its end. `more`:
+ * an object for each message, with texts that the template sees in the message beside role and content; NULL: none. The template sees
+ * beside the messages what transformers gives it: add_generation_prompt, tools and documents (none), and the tokenizer's special tokens by
+ * name. INVALID_ARGUMENT: a control token in a message cannot be written as text. Other statuses: clfi_template_render,
  * clf_tokenizer_encode. */
 clf_status clfi_chat_prompt_make(clf_chat_prompt *prompt, const clf_message *messages, size_t count, const json_t *more, bool keeps_control,
-                                 const int32_t **out, size_t *out_count);
+                                 size_t enough, const int32_t **out, size_t *out_count);
 
 #endif

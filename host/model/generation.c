@@ -4,6 +4,7 @@
 #include "model/generation.h"
 
 #include "runtime/arena.h"
+#include "text/tokenizer.h"
 
 CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)
 
@@ -55,12 +56,12 @@ clf_status clfi_generation_ready(clf_session *session)
     return CLF_OK;
 }
 
-clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, size_t enough,
+                                  clf_encoding *out)
 {
-    clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
-    encode.add_special_tokens = !params->no_special_tokens;
-    encode.ignore_special = params->ignore_special;
-    CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
+    const clf_encode_options options = {
+        .add_special_tokens = !params->no_special_tokens, .ignore_special = params->ignore_special, .enough_tokens = enough};
+    CLF_TRY(clfi_tokenizer_encode(model->tokenizer, text->data, text->size, NULL, 0, &options, out));
     if (out->length == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
     if (params->long_texts)

@@ -17,8 +17,10 @@ void clfi_generation_settle_penalty(const clf_model *model, clf_generate_params 
 /* Creates the session's decoding batch if it has none. UNSUPPORTED: the model does not generate text. */
 clf_status clfi_generation_ready(clf_session *session);
 
-/* Encodes a text. Counts it in params->long_texts if it is longer than max_tokens. INVALID_ARGUMENT: it has no tokens. */
-clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out);
+/* Encodes a text. enough: it is read until it has this many tokens, which need not be right, because the caller refuses it; 0: to its end.
+ * Counts it in params->long_texts if it is longer than max_tokens. INVALID_ARGUMENT: it has no tokens. */
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, size_t enough,
+                                  clf_encoding *out);
 
 /* Cache rows that the session's sequences use: tokens whose keys and values are stored. */
 uint64_t clfi_generation_held(const clf_session *session);

@@ -97,6 +97,9 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
         return refuse(a, "rope_type yarn");
     if (rotary->scaling == CLF_ROTARY_YARN && (rotary->has_exact_range || !is_near(rotary->magnitude, 0.1 * log(rotary->factor) + 1)))
         return refuse(a, "rope_type yarn with truncate false or an attention_factor");
+    if (rotary->scaling == CLF_ROTARY_YARN &&
+        (rotary->high_frequency_factor != CLFI_GGUF_YARN_FAST || rotary->low_frequency_factor != CLFI_GGUF_YARN_SLOW))
+        return refuse(a, "rope_type yarn with a beta_fast other than 32 or a beta_slow other than 1");
     if (rotary->scaling == CLF_ROTARY_LINEAR && a->scalings < CLF_GGUF_SCALINGS_LINEAR)
         return refuse(a, "a scaling of the rotary positions");
     if (a->has_local_base && has_scaled_windows(network))

@@ -50,7 +50,7 @@ static clf_status tell(const reading *r, size_t done, size_t total)
 static clf_status encode(const clf_session *session, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
 {
     const int64_t positions = session->model->info.max_positions;
-    CLF_TRY(clfi_generation_encode(session->model, params, text, out));
+    CLF_TRY(clfi_generation_encode(session->model, params, text, 0, out));
     if ((int64_t)out->length > positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %lld positions", out->length, (long long)positions);
     return clfi_generation_fits(session, 1, clfi_generation_held(session) + out->length);

@@ -53,6 +53,7 @@ static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *
     const uint64_t bytes = is_rounded ? half : stays ? tensor->bytes : count * sizeof(float);
     plan->stored_bytes += tensor->bytes;
     plan->weight_bytes += bytes;
+    plan->copied_bytes += is_matrix && bytes == count * sizeof(float) ? bytes : 0;
     plan->half_bytes += is_halved ? least(half, bytes) : bytes;
     plan->small_bytes += is_matrix ? least(bytes_as(tensor->dim[0] == rows ? CLF_WEIGHT_Q8_0 : CLF_WEIGHT_Q4_0, count), bytes) : bytes;
 }
@@ -77,7 +78,7 @@ static uint64_t encoder_scratch(const clf_context *context, const clf_network_co
 /* How many tokens fit beside weights and scratch, if keys and values of one take token_bytes. */
 static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan, uint64_t token_bytes)
 {
-    const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, layer = token_bytes / (uint64_t)plan->layers;
+    const uint64_t taken = plan->weight_bytes + plan->copied_bytes + plan->scratch_bytes, layer = token_bytes / (uint64_t)plan->layers;
     uint64_t fit = context->device.caps.max_allocation_bytes / layer; /* a layer's cache is one allocation */
     if (plan->device_bytes)
         fit = least(fit, taken < plan->device_bytes ? (plan->device_bytes - taken) / token_bytes : 0);
@@ -109,6 +110,7 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
+    plan.copied_bytes = clfi_gemm_keeps_second(context) ? least(plan.copied_bytes, plan.device_bytes / 2) : 0;
     if (config->encoder.layers > 0)
         plan.scratch_bytes = plan.encoder_bytes = encoder_scratch(context, config);
     const uint64_t rows = 2 * (uint64_t)stack->attention.key_heads * (uint64_t)stack->layers;

@@ -77,7 +77,7 @@ static clf_status take_prompt(clf_request *r, const clf_prompt *prompt)
         return take_ids(r, prompt->ids, prompt->id_count);
     }
     CLF_TRY(clf_encoding_create(&encoding));
-    clf_status st = clfi_generation_encode(r->session->model, &r->params, &prompt->text, encoding);
+    clf_status st = clfi_generation_encode(r->session->model, &r->params, &prompt->text, 0, encoding);
     if (st == CLF_OK)
         st = take_ids(r, encoding->ids, encoding->length);
     clf_encoding_destroy(encoding);

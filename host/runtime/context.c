@@ -80,20 +80,29 @@ cl_int clfi_context_finish_queue(const clf_context *context)
     return code;
 }
 
-/* Whether an error code says that the device was reset or is gone. */
+/* Whether an error code of any call on a queue says that the device was reset or is gone. */
+static bool is_gone(cl_int code)
+{
+    return code == CL_DEVICE_NOT_AVAILABLE || code == CL_INVALID_COMMAND_QUEUE || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+/* The same for a wait. From other calls OUT_OF_RESOURCES may only say that a launch is too large. */
 static bool is_loss(cl_int code)
 {
-    return code == CL_OUT_OF_RESOURCES || code == CL_DEVICE_NOT_AVAILABLE || code == CL_INVALID_COMMAND_QUEUE ||
-           code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return code == CL_OUT_OF_RESOURCES || is_gone(code);
 }
 
 static clf_status fail_call(const clf_context *context, const char *call, cl_int code, clf_status st)
 {
     const clf_launch_budget *budget = &context->budget;
+    char estimate[48] = "", advice[64] = "CLF_LAUNCH_MS sets a bound for launches";
     if (st != CLF_DEVICE_LOST || !budget->last_kernel)
         CLF_FAIL(st, "%s: %s (%d)", call, clfi_cl_name(code), code);
-    CLF_FAIL(st, "%s: %s (%d): the last launch was %s, %.3g ms by estimate (CLF_LAUNCH_MS below %.3g makes launches shorter)", call,
-             clfi_cl_name(code), code, budget->last_kernel, budget->last_ns / 1e6, budget->limit_ns / 1e6);
+    if (budget->last_ns > 0)
+        snprintf(estimate, sizeof estimate, ", %.3g ms by estimate", budget->last_ns / 1e6);
+    if (budget->limit_ns > 0)
+        snprintf(advice, sizeof advice, "CLF_LAUNCH_MS below %.3g makes launches shorter", budget->limit_ns / 1e6);
+    CLF_FAIL(st, "%s: %s (%d): the last launch was %s%s (%s)", call, clfi_cl_name(code), code, budget->last_kernel, estimate, advice);
 }
 
 clf_status clfi_context_fail(const clf_context *context, cl_int code, clf_status status, const char *format, ...)
@@ -103,7 +112,8 @@ clf_status clfi_context_fail(const clf_context *context, cl_int code, clf_status
     va_start(args, format);
     vsnprintf(call, sizeof call, format, args);
     va_end(args);
-    return fail_call(context, call, code, is_loss(clfi_context_finish_queue(context)) ? CLF_DEVICE_LOST : status);
+    const bool is_lost = is_loss(clfi_context_finish_queue(context)) || is_gone(code);
+    return fail_call(context, call, code, is_lost ? CLF_DEVICE_LOST : status);
 }
 
 bool clfi_context_recover(clf_context *context, clf_status *st)

@@ -41,8 +41,8 @@ typedef struct clf_launch_budget {
     double multiply_adds_per_ns, bytes_per_ns; /* rates that kernels at least reach on this device */
     bool is_measured;                          /* the rates were measured or tried; false: they are guessed from units and clock */
     double waiting_ns;                         /* estimated time of the launches that entered the queue since it was flushed */
-    const char *last_kernel;                   /* kernel of the last launch, borrowed; last_ns: its estimate */
-    double last_ns;
+    const char *last_kernel;                   /* kernel of the last launch, borrowed; NULL: none since the device was opened */
+    double last_ns;                            /* its estimate; 0: its work was not stated, or there is no limit */
 } clf_launch_budget;
 
 /* Whether launches are recorded as graphs (runtime/launch_graph.h): $CLF_GRAPH. */

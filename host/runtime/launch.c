@@ -161,14 +161,21 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     }
     if (launch->argument != kernel->argument_count)
         CLF_FAIL(CLF_INTERNAL, "kernel %s: expected %u arguments, found %u", kernel->name, kernel->argument_count, launch->argument);
+    bool is_single = true;
     for (cl_uint i = 0; i < dimensions; i++) {
         if (groups[i] == 0)
             return CLF_OK;
+        is_single = is_single && groups[i] == 1;
         if (!clfi_mul_size(groups[i], local[i], &items))
             CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: too many work-items: %zu work-groups of %zu", kernel->name, groups[i], local[i]);
     }
-    const bool is_bounded = clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0;
-    return is_bounded ? enqueue_pieces(launch, dimensions, groups, local) : enqueue_groups(launch, dimensions, NULL, groups, local);
+    if (clfi_budget_is_set(launch->context) && launch->work.multiply_adds + launch->work.bytes > 0)
+        return enqueue_pieces(launch, dimensions, groups, local);
+    if (clfi_budget_is_set(launch->context) && !is_single)
+        clfi_log(launch->context, CLF_LOG_DEBUG, "kernel %s states no work: its launch is never split", kernel->name);
+    launch->context->budget.last_kernel = kernel->name;
+    launch->context->budget.last_ns = 0;
+    return enqueue_groups(launch, dimensions, NULL, groups, local);
 }
 
 clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local)

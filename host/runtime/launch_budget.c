@@ -38,17 +38,25 @@ static clf_status read_variable(const clf_device *device, double *out)
     return CLF_OK;
 }
 
-clf_status clfi_budget_set(clf_context *context, double wanted_ms)
+clf_status clfi_budget_ms(const clf_device *device, double wanted_ms, bool is_background, double *out)
 {
-    const clf_device *device = &context->device;
-    const uint32_t clock_mhz = device->info.clock_mhz ? device->info.clock_mhz : UNKNOWN_CLOCK_MHZ;
     double ms = wanted_ms > 0 ? wanted_ms : 0;
     if (isnan(wanted_ms))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context: launch_ms is not a number");
     if (wanted_ms == 0)
         CLF_TRY(read_variable(device, &ms));
+    *out = is_background ? ms / 2 : ms;
+    return CLF_OK;
+}
+
+clf_status clfi_budget_set(clf_context *context, double wanted_ms)
+{
+    const clf_device *device = &context->device;
+    const uint32_t clock_mhz = device->info.clock_mhz ? device->info.clock_mhz : UNKNOWN_CLOCK_MHZ;
+    double ms;
+    CLF_TRY(clfi_budget_ms(device, wanted_ms, context->is_background, &ms));
     context->budget = (clf_launch_budget){
-        .limit_ns = (context->is_background ? 0.5 : 1) * ms * 1e6,
+        .limit_ns = ms * 1e6,
         .multiply_adds_per_ns = KEPT_SHARE * device->caps.compute_units * device->caps.unit_lanes * clock_mhz * 1e-3,
         .bytes_per_ns = device->caps.unified_memory ? SHARED_BYTES_PER_NS : OWN_BYTES_PER_NS,
     };

@@ -17,8 +17,12 @@ extern const char clfi_budget_prelude[];
  * accelerators, 0 (no limit) on CPUs. */
 double clfi_budget_default_ms(const clf_device *device);
 
-/* Fills context->budget. wanted_ms above 0 is the budget, below 0 means no limit, and 0 means $CLF_LAUNCH_MS, else the default. Contexts in
- * the background get half of it. INVALID_ARGUMENT: wanted_ms is NaN, or the variable is not a number from 0 on. */
+/* *out: the budget of a context on the device, in milliseconds; 0: no limit. wanted_ms above 0 is the budget, below 0 means no limit, and 0
+ * means $CLF_LAUNCH_MS, else the default. In the background it is half of that. INVALID_ARGUMENT: wanted_ms is NaN, or the variable is not
+ * a number from 0 on. */
+clf_status clfi_budget_ms(const clf_device *device, double wanted_ms, bool is_background, double *out);
+
+/* Fills context->budget. wanted_ms and statuses as for clfi_budget_ms. */
 clf_status clfi_budget_set(clf_context *context, double wanted_ms);
 
 static inline bool clfi_budget_is_set(const clf_context *context)

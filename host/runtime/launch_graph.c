@@ -368,6 +368,21 @@ static clf_status send_records(clf_launch_graph *graph)
     return send_memory(graph->context, &graph->records, records->length);
 }
 
+/* Estimate of all launches together; 0 where launches have no limit. */
+static double estimate(const clf_launch_graph *graph)
+{
+    const clf_recording *recording = &graph->recording;
+    double sum_ns = 0;
+    for (size_t i = 0; clfi_budget_is_set(graph->context) && i < recording->launch_count; i++) {
+        const clf_recorded_launch *l = &recording->launches[i];
+        double items = 1;
+        for (int k = 0; k < 3; k++)
+            items *= (double)l->groups[k] * (double)l->local[k];
+        sum_ns += clfi_budget_estimate(graph->context, &l->work, items);
+    }
+    return sum_ns;
+}
+
 /* *out_is_complete false: not all groups ran at the same time, and none did any work. */
 static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
 {
@@ -382,6 +397,8 @@ static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
     clfi_arg_bytes(&launch, &m->words.memory, sizeof m->words.memory);
     const uint64_t begun_ns = clfi_now_ns();
     CLF_TRY(clfi_launch_1d(&launch, graph->groups, (size_t)graph->recording.group));
+    if (clfi_budget_is_set(graph->context))
+        clfi_budget_note(graph->context, graph->spec.kernel, estimate(graph));
     CLF_TRY(receive_memory(graph->context, &m->words, MEETING_WORDS * sizeof *words));
     m->busy_ns += clfi_now_ns() - begun_ns;
     *out_is_complete = words[STATE_WORD] == IS_COMPLETE;
@@ -454,21 +471,6 @@ static clf_status launch_singly(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
-/* Whether all launches together exceed the budget of one launch. */
-static bool exceeds_budget(const clf_launch_graph *graph)
-{
-    const clf_recording *recording = &graph->recording;
-    double sum_ns = 0;
-    for (size_t i = 0; clfi_budget_is_set(graph->context) && i < recording->launch_count; i++) {
-        const clf_recorded_launch *l = &recording->launches[i];
-        double items = 1;
-        for (int k = 0; k < 3; k++)
-            items *= (double)l->groups[k] * (double)l->local[k];
-        sum_ns += clfi_budget_estimate(graph->context, &l->work, items);
-    }
-    return sum_ns > graph->context->budget.limit_ns;
-}
-
 /* Launches the recording as a graph (*out_is_graph true), or one by one. */
 static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
 {
@@ -478,7 +480,7 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
         return CLF_OK;
     if (launches < (graph->recording.group > 1 ? FEW_ON_GPUS : FEW_LAUNCHES) && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
         return enqueue_launches(graph);
-    if (exceeds_budget(graph))
+    if (estimate(graph) > graph->context->budget.limit_ns) /* never without a limit */
         return enqueue_launches(graph);
     if (graph->recording.is_unfit) {
         clfi_log(graph->context, CLF_LOG_INFO, "launch graph: a kernel has work-groups of another size; kernels are launched one by one");

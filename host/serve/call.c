@@ -9,6 +9,28 @@ bool srv_refuse_memory(srv_call *call)
     return srv_refuse(&call->error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the answer");
 }
 
+bool srv_begin_job(srv_call *call, const srv_model *model)
+{
+    if (srv_job_create(model, &call->job) != CLF_OK)
+        return srv_refuse_memory(call);
+    call->job->body = call->body;
+    call->body = NULL;
+    if (call->watch)
+        call->watch(call);
+    return true;
+}
+
+bool srv_check_wanted(srv_call *call)
+{
+    srv_job *job = call->job;
+    pthread_mutex_lock(&job->lock);
+    const bool is_over = job->state == SRV_JOB_DONE;
+    if (is_over)
+        call->error = job->error;
+    pthread_mutex_unlock(&job->lock);
+    return !is_over;
+}
+
 bool srv_check_ready(srv_call *call)
 {
     const bool is_draining = atomic_load(&call->state->is_draining);

@@ -15,7 +15,8 @@
 typedef struct srv_options {
     /* origin: web pages of this origin may use the server; "*": of any, NULL: of none. key_file: NULL: CLF_API_KEY has the key, if any. */
     const char *host, *origin, *key_file;
-    size_t port, max_queue, max_body, timeout; /* port 0: a free one; max_queue in requests, max_body in bytes, timeout in seconds */
+    size_t port, timeout;       /* port 0: a free one; timeout in seconds */
+    size_t max_queue, max_body; /* requests that may wait for one model; bytes */
     srv_texts_limits texts;
     int log_json;
     int refuses_ids; /* nonzero: token ids in place of texts are refused */
@@ -65,12 +66,20 @@ struct srv_call {
     json_t *body;     /* NULL: a GET, or the job owns it */
     srv_error error;  /* the reason if `begin` or `answer` returns false */
     srv_reply reply;
-    srv_job *job; /* a reference; NULL: `begin` has filled the reply */
+    srv_job *job;                  /* a reference; NULL: `begin` has filled the reply */
+    void (*watch)(srv_call *call); /* the job was made: from now on the HTTP side cancels it for a client that leaves. NULL: nobody does */
     srv_wire wire;
     bool (*answer)(srv_call *call); /* fills the reply after the job has succeeded; not called for streams */
     /* Appends the next piece of a stream to `out`; the caller holds the job's lock. *ended: it was the last piece. */
     clf_status (*stream)(srv_call *call, clf_str *out, bool *ended);
 };
+
+/* Makes call->job, for work on the model; the job takes over the call's body. */
+bool srv_begin_job(srv_call *call, const srv_model *model);
+
+/* Whether the call's job is still wanted. False: it was cancelled, and the call is refused for the same reason. `begin` asks before each
+ * text, because texts may be many and long. */
+bool srv_check_wanted(srv_call *call);
 
 /* Completes a reply whose body has been written: HTTP status 200, this media type (a literal), true. st: status of writing the body, which
  * fails only for lack of memory; then the call is refused. */

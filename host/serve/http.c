@@ -411,29 +411,38 @@ static enum MHD_Result take_job(http_request *r)
     return r->call.answer(&r->call) ? answer(r) : answer_error(r);
 }
 
+/* A srv_call's `watch`. */
+static void watch_job(srv_call *call)
+{
+    const http_request *r = (http_request *)((char *)call - offsetof(http_request, call));
+    if (r->watched)
+        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_WAITING, call->job);
+}
+
+/* Gives the job to the workers, unless it was cancelled while it was made. */
 static enum MHD_Result submit(http_request *r)
 {
     srv_state *state = r->http->params.state;
     srv_job *job = r->call.job;
-    if (!srv_queue_reserve(&state->queue)) {
-        srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
-        srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait): try again later",
-                   state->options->max_queue);
-        srv_job_release(job);
-        r->call.job = NULL;
-        return answer_error(r);
-    }
+    srv_error full;
     if (srv_job_is_rows(job) && !r->call.wire.texts) { /* its token ids suffice from here on */
         json_decref(job->body);
         job->body = NULL;
         (void)hold(r, 0);
     }
     pthread_mutex_lock(&job->lock);
-    sleep_for(r);
+    const bool is_over = job->state == SRV_JOB_DONE;
+    if (!is_over)
+        sleep_for(r);
     pthread_mutex_unlock(&job->lock);
-    if (r->watched)
-        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_WAITING, job);
-    srv_queue_push(&state->queue, job);
+    if (is_over)
+        return take_job(r);
+    if (!srv_queue_push(&state->queue, job)) {
+        srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
+        srv_refuse(&full, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait for the model): try again later",
+                   state->options->max_queue);
+        srv_job_finish(job, &full);
+    }
     return MHD_YES;
 }
 
@@ -624,9 +633,12 @@ static enum MHD_Result complete(http_request *r)
         return answer_error(r);
     if (!r->route)
         return answer_options(r);
+    r->call.watch = watch_job;
     if (!run_route(r)) {
-        srv_job_release(r->call.job);
-        r->call.job = NULL;
+        if (r->call.job && srv_check_wanted(&r->call)) {
+            srv_job_release(r->call.job);
+            r->call.job = NULL;
+        }
         return answer_error(r);
     }
     return r->call.job ? submit(r) : answer(r);

@@ -52,8 +52,10 @@ typedef struct srv_text_part {
 
 typedef struct srv_texts {
     srv_text_part *parts; /* [count] */
-    size_t count, ended;  /* ended: parts that have ended */
-    int32_t end_of_turn;  /* a token that ends the texts, in addition to the model's; -1: none */
+    size_t count;
+    size_t started, running; /* the worker's: parts before `started` were given to its scheduler, which has `running` of them */
+    uint64_t turn_ns;        /* when the last one was given to it */
+    int32_t end_of_turn;     /* a token that ends the texts, in addition to the model's; -1: none */
     clf_generate_params params;
     clf_text *stops; /* [params.stop_count], owned; the same as params.stops */
 } srv_texts;

@@ -20,19 +20,24 @@ void srv_queue_destroy(srv_queue *queue)
     pthread_mutex_destroy(&queue->lock);
 }
 
-bool srv_queue_reserve(srv_queue *queue)
+/* Jobs of the model that no worker has begun; the lock is held. */
+static size_t waiting_for(const srv_queue *queue, const srv_model *model)
 {
-    pthread_mutex_lock(&queue->lock);
-    const bool has_room = queue->waiting < queue->most;
-    queue->waiting += has_room;
-    pthread_mutex_unlock(&queue->lock);
-    return has_room;
+    size_t count = 0;
+    for (const srv_job *job = queue->first; job; job = job->next)
+        count += job->model == model && job->began_ns == 0;
+    return count;
 }
 
-void srv_queue_push(srv_queue *queue, srv_job *job)
+bool srv_queue_push(srv_queue *queue, srv_job *job)
 {
-    srv_job_hold(job);
     pthread_mutex_lock(&queue->lock);
+    if (queue->waiting >= queue->most && waiting_for(queue, job->model) >= queue->most) {
+        pthread_mutex_unlock(&queue->lock);
+        return false;
+    }
+    srv_job_hold(job);
+    queue->waiting++;
     job->next = NULL;
     job->is_listed = true;
     if (queue->last)
@@ -42,6 +47,7 @@ void srv_queue_push(srv_queue *queue, srv_job *job)
     queue->last = job;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
+    return true;
 }
 
 void srv_queue_close(srv_queue *queue)

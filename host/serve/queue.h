@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounded queue between HTTP threads and workers. Jobs stay in it until a worker has begun all of their texts. */
+/* The bounded queue between HTTP threads and workers. A job of rows stays in it until workers have begun all of its texts, and one that
+ * writes texts until a worker takes it. */
 #ifndef CLFI_SERVE_QUEUE_H
 #define CLFI_SERVE_QUEUE_H
 
@@ -8,10 +9,10 @@
 typedef struct srv_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    srv_job *first, *last; /* jobs with texts that no worker has begun; linked by srv_job.next */
-    size_t waiting;        /* jobs that no worker has begun, and reserved places */
+    srv_job *first, *last; /* jobs with work to take; linked by srv_job.next */
+    size_t waiting;        /* jobs that no worker has begun */
     size_t running;        /* begun and not over */
-    size_t most;           /* jobs that may wait */
+    size_t most;           /* jobs of one model that may wait */
     size_t able;           /* workers whose device answers */
     bool is_closed;        /* workers end when they have nothing left */
 } srv_queue;
@@ -19,9 +20,9 @@ typedef struct srv_queue {
 void srv_queue_init(srv_queue *queue, size_t most);
 void srv_queue_destroy(srv_queue *queue);
 
-/* Reserves a place for one job, which srv_queue_push then fills; false: the queue is full. */
-bool srv_queue_reserve(srv_queue *queue);
-void srv_queue_push(srv_queue *queue, srv_job *job); /* takes a reference of its own */
+/* Appends the job, and takes a reference of its own. False: as many jobs of its model wait as may. The limit is per model, so that a model
+ * with long work closes the server to no other. */
+bool srv_queue_push(srv_queue *queue, srv_job *job);
 
 void srv_queue_close(srv_queue *queue);
 void srv_queue_wake(srv_queue *queue); /* workers look at their jobs again: one was cancelled */

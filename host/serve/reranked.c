@@ -30,6 +30,19 @@ static void cut_document(const srv_model *model, size_t most, clf_text *text)
     clfi_encoding_free(&encoding);
 }
 
+static bool add_document(srv_call *call, const srv_model *model, const srv_row_ask *ask, size_t index, const json_t *query,
+                         const json_t *document, clf_encoding *pairs)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (!is_document(document))
+        return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: expected a text, found %s", ask->field, index,
+                          clfi_json_found(document, found));
+    clf_text text = srv_document_text(document);
+    if (ask->document_tokens)
+        cut_document(model, ask->document_tokens, &text);
+    return srv_rows_add_text(call, ask, index, srv_text(query), text, pairs);
+}
+
 bool srv_rerank_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, const json_t *query, const json_t *texts)
 {
     char found[CLFI_JSON_FOUND_BYTES];
@@ -41,18 +54,12 @@ bool srv_rerank_begin(srv_call *call, const srv_model *model, const srv_row_ask 
     if (!srv_rows_begin(call, model, ask, json_array_size(texts)))
         return false;
     call->wire.texts = texts;
-    for (size_t i = 0; i < json_array_size(texts); i++) {
-        const json_t *text = json_array_get(texts, i);
-        if (!is_document(text))
-            return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: entry %zu: expected a text, found %s", ask->field, i,
-                              clfi_json_found(text, found));
-        clf_text document = srv_document_text(text);
-        if (ask->document_tokens)
-            cut_document(model, ask->document_tokens, &document);
-        if (!srv_rows_add_text(call, ask, i, srv_text(query), document))
-            return false;
-    }
-    return true;
+    clf_encoding pairs = CLF_ENCODING_INIT;
+    bool ok = true;
+    for (size_t i = 0; i < json_array_size(texts) && ok; i++)
+        ok = add_document(call, model, ask, i, query, json_array_get(texts, i), &pairs);
+    clfi_encoding_free(&pairs);
+    return ok;
 }
 
 static int compare(const void *a, const void *b, void *user)

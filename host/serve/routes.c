@@ -48,7 +48,7 @@ static bool metrics(srv_call *call)
     const srv_gauge gauges[] = {
         {"ready", "1 once all models are loaded", is_ready},
         {"queue_depth", "requests that wait in the queue", waiting},
-        {"queue_limit", "requests that the queue can hold (--max-queue)", (double)state->options->max_queue},
+        {"queue_limit", "requests that may wait for one model (--max-queue)", (double)state->options->max_queue},
         {"requests_running", "requests that devices are working on", running},
         {"requests_in_flight", "requests that have arrived and are not fully answered", (double)atomic_load(&state->in_flight)},
         {"resident_memory_bytes", "resident memory of the server's process", (double)clfi_resident_bytes()},

@@ -23,17 +23,14 @@ static bool refuse_status(srv_call *call, const srv_row_ask *ask, size_t index, 
 
 bool srv_rows_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, size_t count)
 {
-    srv_job *job;
     if (count == 0)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, ask->field, "%s: expected one text or more, found none", ask->field);
     if (count > SRV_MOST_INPUTS)
         return srv_refuse(&call->error, SRV_FAULT_INVALID, ask->field, "%s: expected at most %d entries, found %zu", ask->field,
                           SRV_MOST_INPUTS, count);
-    if (srv_job_create(model, &job) != CLF_OK)
-        return srv_refuse_memory(call);
-    call->job = job;
-    job->body = call->body;
-    call->body = NULL;
+    if (!srv_begin_job(call, model))
+        return false;
+    srv_job *job = call->job;
     job->rows.kind = ask->kind;
     job->rows.width = ask->kind.task == SRV_TASK_EMBED ? model->width : clf_model_label_count(model->model);
     if (srv_job_set_items(job, count) != CLF_OK || clfi_alloc(count * job->rows.width, sizeof(float), "rows", &job->rows.rows) != CLF_OK)
@@ -111,17 +108,22 @@ static clf_status put_prompt(const srv_call *call, const srv_row_ask *ask, clf_s
     return CLF_OK;
 }
 
-bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf_text first, clf_text second)
+bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf_text first, clf_text second, clf_encoding *pairs)
 {
     const srv_model *model = call->job->model;
-    clf_encoding encoding = CLF_ENCODING_INIT;
+    clf_encoding own = CLF_ENCODING_INIT, *encoding = pairs ? pairs : &own;
     clf_str prompted = CLF_STR_INIT;
-    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = ask->cuts_left ? 0 : model->max_tokens};
-    clf_status st = put_prompt(call, ask, &prompted, &first);
+    const clf_encode_options options = {.add_special_tokens = true,
+                                        .max_tokens = ask->cuts_left ? 0 : model->max_tokens,
+                                        .enough_tokens = ask->truncates ? 0 : model->max_tokens + 1,
+                                        .repeats_first = encoding->workspace};
+    if (!srv_check_wanted(call))
+        return false;
+    clf_status st = options.repeats_first ? CLF_OK : put_prompt(call, ask, &prompted, &first);
     if (st == CLF_OK)
-        st = clfi_tokenizer_encode(model->model->tokenizer, first.data, first.size, second.data, second.size, &options, &encoding);
-    const bool ok = st == CLF_OK ? take_encoding(call, ask, index, &encoding) : refuse_status(call, ask, index, st);
-    clfi_encoding_free(&encoding);
+        st = clfi_tokenizer_encode(model->model->tokenizer, first.data, first.size, second.data, second.size, &options, encoding);
+    const bool ok = st == CLF_OK ? take_encoding(call, ask, index, encoding) : refuse_status(call, ask, index, st);
+    clfi_encoding_free(&own);
     clfi_str_free(&prompted);
     return ok;
 }
@@ -136,6 +138,8 @@ static bool add_ids(srv_call *call, const srv_row_ask *ask, size_t index, const 
     srv_item *item = &call->job->rows.items[index];
     const size_t given = json_array_size(ids), count = given < model->max_tokens ? given : model->max_tokens;
     char where[80];
+    if (!srv_check_wanted(call))
+        return false;
     if (given == 0)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, ask->field, "%s: entry %zu: expected one token id or more, found none", ask->field,
                           index);
@@ -169,7 +173,7 @@ static bool refuse_input(srv_call *call, const srv_row_ask *ask, size_t index, c
 static bool take_entry(srv_call *call, const srv_row_ask *ask, size_t index, const json_t *entry)
 {
     if (json_is_string(entry))
-        return srv_rows_add_text(call, ask, index, srv_text(entry), (clf_text){NULL, 0});
+        return srv_rows_add_text(call, ask, index, srv_text(entry), (clf_text){NULL, 0}, NULL);
     if (json_is_array(entry) && ask->takes_ids)
         return add_ids(call, ask, index, entry);
     return refuse_input(call, ask, index, entry);

@@ -4,6 +4,7 @@
 #define CLFI_SERVE_ROW_INPUTS_H
 
 #include "serve/call.h"
+#include "text/tokenizer.h"
 
 enum { SRV_MOST_INPUTS = 8192 }; /* texts of one request */
 
@@ -20,8 +21,9 @@ typedef struct srv_row_ask {
 /* Makes call->job, for `count` rows of ask->kind on the model; the job takes over the call's body. */
 bool srv_rows_begin(srv_call *call, const srv_model *model, const srv_row_ask *ask, size_t count);
 
-/* Fills item `index` with the tokens of a text, or of a pair. second.data NULL: a single text. */
-bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf_text first, clf_text second);
+/* Fills item `index` with the tokens of a text, or of a pair. second.data NULL: a single text. pairs: NULL, or memory for pairs that have
+ * the same first text, which is encoded once. It starts as CLF_ENCODING_INIT, and the caller frees it. */
+bool srv_rows_add_text(srv_call *call, const srv_row_ask *ask, size_t index, clf_text first, clf_text second, clf_encoding *pairs);
 
 /* Begins the job and adds all: a text, a list of texts, a list of token ids (one item), or a list of such lists. */
 bool srv_rows_take(srv_call *call, const srv_model *model, const srv_row_ask *ask, const json_t *inputs);

@@ -12,6 +12,7 @@
 typedef struct lane {
     srv_row_kind kind;
     clf_row_packer *packer;
+    uint64_t turn; /* the number of its last pass */
     struct lane *next;
 } lane;
 
@@ -22,6 +23,7 @@ struct srv_rows_lanes {
     srv_metrics *metrics;
     size_t pass_tokens;
     lane *first;
+    uint64_t turns;   /* passes so far */
     srv_item **given; /* [given_count]: texts of the current pass; NULL: the text has its row */
     size_t given_count, given_capacity, given_tokens;
 };
@@ -168,11 +170,18 @@ static clf_status make_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, c
     return clfi_embed_packer(lanes->session, &params, &feed, out);
 }
 
-static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, clf_row_packer **out)
+/* The kind's lane; NULL: it has none yet. */
+static lane *find_lane(const srv_rows_lanes *lanes, const srv_row_kind *kind)
 {
     lane *l = lanes->first;
     while (l && !is_same_kind(&l->kind, kind))
         l = l->next;
+    return l;
+}
+
+static clf_status open_lane(srv_rows_lanes *lanes, const srv_row_kind *kind, lane **out)
+{
+    lane *l = find_lane(lanes, kind);
     if (!l) {
         CLF_TRY(clfi_alloc(1, sizeof *l, "packer", &l));
         const clf_status st = make_packer(lanes, kind, &l->packer);
@@ -184,7 +193,7 @@ static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, c
         l->next = lanes->first;
         lanes->first = l;
     }
-    *out = l->packer;
+    *out = l;
     return CLF_OK;
 }
 
@@ -192,17 +201,16 @@ static clf_status find_packer(srv_rows_lanes *lanes, const srv_row_kind *kind, c
 clf_status srv_rows_lanes_warm(srv_rows_lanes *lanes)
 {
     const srv_row_kind kind = {.task = lanes->model->tasks & SRV_TASK_EMBED ? SRV_TASK_EMBED : SRV_TASK_PREDICT};
-    clf_row_packer *packer;
-    CLF_TRY(find_packer(lanes, &kind, &packer));
-    return clfi_row_packer_warm(packer);
+    lane *l;
+    CLF_TRY(open_lane(lanes, &kind, &l));
+    return clfi_row_packer_warm(l->packer);
 }
 
-/* Drops a packer after a failure, because its state is unknown. */
-static void drop_packer(srv_rows_lanes *lanes, clf_row_packer *packer)
+/* Drops a lane after a failure, because its packer's state is unknown. */
+static void drop_lane(srv_rows_lanes *lanes, lane *gone)
 {
     for (lane **at = &lanes->first; *at; at = &(*at)->next)
-        if ((*at)->packer == packer) {
-            lane *gone = *at;
+        if (*at == gone) {
             *at = gone->next;
             clfi_row_packer_destroy(gone->packer);
             free(gone);
@@ -292,19 +300,35 @@ static clf_status take_turn(srv_rows_lanes *lanes, const srv_row_kind *kind, boo
     return CLF_OK;
 }
 
-/* Fills the pass from the jobs of the kind that the longest waiting job has. *out_kind->task 0: none waits. */
+/* Kinds take turns, so that a long job holds up no short one of another kind: the waiting kind whose last pass is the longest ago. The lock
+ * is held. task 0: none waits. */
+static srv_row_kind next_kind(const srv_rows_lanes *lanes)
+{
+    srv_row_kind next = {.task = 0};
+    uint64_t oldest = UINT64_MAX;
+    for (const srv_job *job = lanes->queue->first; job; job = job->next) {
+        if (!is_ours(lanes, job))
+            continue;
+        const lane *l = find_lane(lanes, &job->rows.kind);
+        const uint64_t turn = l ? l->turn : 0;
+        if (turn < oldest) {
+            oldest = turn;
+            next = job->rows.kind;
+        }
+    }
+    return next;
+}
+
+/* Fills the pass from the jobs of the next kind. *out_kind->task 0: none waits. */
 static clf_status fill(srv_rows_lanes *lanes, srv_row_kind *out_kind, srv_job **out_cancelled)
 {
     bool any = true, is_full = false;
     clf_status st = CLF_OK;
-    *out_kind = (srv_row_kind){.task = 0};
     *out_cancelled = NULL;
     lanes->given_count = lanes->given_tokens = 0;
     pthread_mutex_lock(&lanes->queue->lock);
     take_cancelled(lanes, out_cancelled);
-    for (srv_job *job = lanes->queue->first; job && out_kind->task == 0; job = job->next)
-        if (is_ours(lanes, job))
-            *out_kind = job->rows.kind;
+    *out_kind = next_kind(lanes);
     while (st == CLF_OK && out_kind->task && any && !is_full)
         st = take_turn(lanes, out_kind, &any, &is_full);
     pthread_mutex_unlock(&lanes->queue->lock);
@@ -313,18 +337,19 @@ static clf_status fill(srv_rows_lanes *lanes, srv_row_kind *out_kind, srv_job **
 
 static clf_status run(srv_rows_lanes *lanes, const srv_row_kind *kind)
 {
-    clf_row_packer *packer;
-    clf_status st = find_packer(lanes, kind, &packer);
+    lane *l;
+    clf_status st = open_lane(lanes, kind, &l);
     CLF_TRY(st);
+    l->turn = ++lanes->turns;
     for (size_t i = 0; i < lanes->given_count && st == CLF_OK; i++) {
         const srv_item *item = lanes->given[i];
         const clf_tokens tokens = {item->ids, item->ids + item->count, item->count};
-        st = clfi_row_packer_add(packer, &(clf_row_item){.tag = i, .tokens = &tokens});
+        st = clfi_row_packer_add(l->packer, &(clf_row_item){.tag = i, .tokens = &tokens});
     }
-    while (st == CLF_OK && clfi_row_packer_load(packer) > 0)
-        st = clfi_row_packer_step(packer);
+    while (st == CLF_OK && clfi_row_packer_load(l->packer) > 0)
+        st = clfi_row_packer_step(l->packer);
     if (st != CLF_OK)
-        drop_packer(lanes, packer);
+        drop_lane(lanes, l);
     return st;
 }
 

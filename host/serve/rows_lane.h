@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker's part for embeddings, reranking and classification: fills each pass with texts of all waiting jobs of a model, in turn. */
+/* A worker's part for embeddings, reranking and classification: fills each pass with texts of all waiting jobs of a model and of one
+ * kind, in turn. Kinds take turns from pass to pass. */
 #ifndef CLFI_SERVE_ROWS_LANE_H
 #define CLFI_SERVE_ROWS_LANE_H
 

@@ -170,7 +170,7 @@ static bool add_input(srv_call *call, const srv_row_ask *ask, size_t index, cons
                           clfi_json_found(input, found));
     if (second && ask->cuts_left)
         return refuse_left(call);
-    return srv_rows_add_text(call, ask, index, srv_text(first), second ? srv_text(second) : (clf_text){NULL, 0});
+    return srv_rows_add_text(call, ask, index, srv_text(first), second ? srv_text(second) : (clf_text){NULL, 0}, NULL);
 }
 
 bool srv_tei_predict(srv_call *call)
@@ -231,14 +231,14 @@ bool srv_tei_similarity(srv_call *call)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, "inputs", "inputs: sentences: expected one text or more, found none");
     call->answer = answer_similarity;
     if (!srv_rows_begin(call, model, &ask, 1 + json_array_size(sentences)) ||
-        !srv_rows_add_text(call, &ask, 0, srv_text(source), (clf_text){NULL, 0}))
+        !srv_rows_add_text(call, &ask, 0, srv_text(source), (clf_text){NULL, 0}, NULL))
         return false;
     for (size_t i = 0; i < json_array_size(sentences); i++) {
         const json_t *text = json_array_get(sentences, i);
         if (!json_is_string(text))
             return srv_refuse(&call->error, SRV_FAULT_INVALID, "inputs", "inputs: sentences: entry %zu: expected a text, found %s", i,
                               clfi_json_found(text, found));
-        if (!srv_rows_add_text(call, &ask, i + 1, srv_text(text), (clf_text){NULL, 0}))
+        if (!srv_rows_add_text(call, &ask, i + 1, srv_text(text), (clf_text){NULL, 0}, NULL))
             return false;
     }
     return true;

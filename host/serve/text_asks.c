@@ -46,15 +46,11 @@ size_t srv_texts_tokens(const srv_job *job)
 
 bool srv_texts_begin(srv_call *call, const srv_model *model, const clf_generate_params *params, size_t count)
 {
-    srv_job *job;
-    if (srv_job_create(model, &job) != CLF_OK)
-        return srv_refuse_memory(call);
-    call->job = job;
-    job->body = call->body;
-    call->body = NULL;
-    job->texts.params = *params;
-    job->texts.end_of_turn = -1;
-    return srv_job_set_parts(job, count) == CLF_OK || srv_refuse_memory(call);
+    if (!srv_begin_job(call, model))
+        return false;
+    call->job->texts.params = *params;
+    call->job->texts.end_of_turn = -1;
+    return srv_job_set_parts(call->job, count) == CLF_OK || srv_refuse_memory(call);
 }
 
 enum { WHERE_BYTES = 80 };
@@ -68,23 +64,32 @@ static const char *where_of(const srv_call *call, const char *field, size_t inde
     return text;
 }
 
-/* Copies the prompt into the part. A prompt must fit the model's context, and leave room for one token unless it is a source. */
-static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t count, const char *field)
+static bool has_source(const srv_call *call)
+{
+    return call->job->model->model->network->config.decoder.has_source;
+}
+
+/* Most tokens of a prompt. It must fit the model's context, and leave room for one token unless it is a source. */
+static size_t most_tokens(const srv_call *call)
+{
+    const clf_network_config *config = &call->job->model->model->network->config;
+    const size_t room = call->job->model->room, positions = (size_t)config->target.max_positions;
+    return has_source(call) ? (size_t)config->source.max_positions : room && room < positions ? room - 1 : positions - 1;
+}
+
+/* Copies the prompt into the part. is_text: the ids are those of a text that was read until it had too many of them. */
+static bool set_ids(srv_call *call, size_t index, const int32_t *ids, size_t count, bool is_text, const char *field)
 {
     srv_text_part *part = &call->job->texts.parts[index];
-    const clf_model *model = call->job->model->model;
-    const bool has_source = model->network->config.decoder.has_source;
-    const size_t room = call->job->model->room, positions = (size_t)model->network->config.target.max_positions;
-    const size_t most = has_source                 ? (size_t)model->network->config.source.max_positions
-                        : room && room < positions ? room - 1
-                                                   : positions - 1;
+    const size_t most = most_tokens(call);
     char where[WHERE_BYTES];
     if (count == 0)
         return srv_refuse(&call->error, SRV_FAULT_EMPTY, field, "%s: expected a token or more, found none",
                           where_of(call, field, index, where));
     if (count > most)
-        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: expected at most %zu tokens%s, found %zu",
-                          where_of(call, field, index, where), most, has_source ? "" : " (one less than the context)", count);
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, field, "%s: expected at most %zu tokens%s, found %s%zu",
+                          where_of(call, field, index, where), most, has_source(call) ? "" : " (one less than the context)",
+                          is_text ? "at least " : "", count);
     if (clfi_alloc(count, sizeof *part->ids, "prompt", &part->ids) != CLF_OK)
         return srv_refuse_memory(call);
     memcpy(part->ids, ids, count * sizeof *ids);
@@ -96,8 +101,11 @@ bool srv_texts_add_prompt(srv_call *call, size_t index, clf_text text, const cha
 {
     clf_encoding encoding = CLF_ENCODING_INIT;
     char where[WHERE_BYTES];
-    const clf_status st = clfi_generation_encode(call->job->model->model, &call->job->texts.params, &text, &encoding);
-    bool ok = st == CLF_OK && set_ids(call, index, encoding.ids, encoding.length, field);
+    if (!srv_check_wanted(call))
+        return false;
+    const clf_status st =
+        clfi_generation_encode(call->job->model->model, &call->job->texts.params, &text, most_tokens(call) + 1, &encoding);
+    bool ok = st == CLF_OK && set_ids(call, index, encoding.ids, encoding.length, true, field);
     if (st != CLF_OK)
         ok = srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", where_of(call, field, index, where)), field);
     clfi_encoding_free(&encoding);
@@ -109,10 +117,12 @@ bool srv_texts_add_ids(srv_call *call, size_t index, const json_t *ids, const ch
     const size_t count = json_array_size(ids);
     int32_t *tokens;
     char where[WHERE_BYTES];
+    if (!srv_check_wanted(call))
+        return false;
     if (clfi_alloc(count, sizeof *tokens, "token ids", &tokens) != CLF_OK)
         return srv_refuse_memory(call);
     const bool ok = srv_read_ids(ids, call->job->model->vocabulary, field, where_of(call, field, index, where), "", tokens, &call->error) &&
-                    set_ids(call, index, tokens, count, field);
+                    set_ids(call, index, tokens, count, false, field);
     free(tokens);
     return ok;
 }
@@ -215,9 +225,9 @@ static bool make_prompt(srv_call *call, const talk *t, const char *field)
     const int32_t *ids;
     size_t count;
     pthread_mutex_lock(&model->chat_lock);
-    const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, t->more, false, &ids, &count);
-    const bool ok =
-        st == CLF_OK ? set_ids(call, 0, ids, count, field) : srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", field), field);
+    const clf_status st = clfi_chat_prompt_make(model->chat, t->messages, t->count, t->more, false, most_tokens(call) + 1, &ids, &count);
+    const bool ok = st == CLF_OK ? set_ids(call, 0, ids, count, true, field)
+                                 : srv_refuse_status(&call->error, clfi_fail_prefix(st, "%s", field), field);
     call->job->texts.end_of_turn = clfi_chat_prompt_end(model->chat);
     pthread_mutex_unlock(&model->chat_lock);
     return ok;

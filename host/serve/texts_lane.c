@@ -21,7 +21,7 @@ struct srv_texts_lane {
     bool is_warm;             /* srv_texts_lane_warm was called */
     uint64_t shared;          /* the scheduler's prompt tokens with kept keys and values, as counted so far */
     clf_scheduler *scheduler; /* NULL: a step has failed; the next step makes a scheduler */
-    srv_job *running;         /* linked by srv_job.next */
+    srv_job *running;         /* begun jobs, linked by srv_job.next; that with the longest wait for a turn first */
 };
 
 enum { TOKENS_OF_PLACE = 512, MOST_CONTEXT = 16384 };
@@ -130,7 +130,7 @@ static int on_token(void *user, const clf_generated *step)
     part->tokens += step->token >= 0;
     if (step->finish != CLF_FINISH_NONE) {
         part->finish = step->finish;
-        job->texts.ended++;
+        job->texts.running--;
     }
     pthread_mutex_unlock(&job->lock);
     if (st == CLF_OK && step->text.size)
@@ -139,6 +139,13 @@ static int on_token(void *user, const clf_generated *step)
 }
 
 /* ---- Joining ---- */
+
+static clf_status add_request(srv_texts_lane *lane, srv_job *job, clf_request *request)
+{
+    CLF_TRY(clfi_scheduler_add(lane->scheduler, request));
+    job->texts.running++;
+    return CLF_OK;
+}
 
 static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
 {
@@ -149,7 +156,7 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
         if (part->finish != CLF_FINISH_NONE)
             return CLF_OK;
         CLF_TRY(clfi_request_move(part->request, lane->session));
-        return clfi_scheduler_add(lane->scheduler, part->request);
+        return add_request(lane, job, part->request);
     }
     params.seed += index;
     if (lane->room.rows)
@@ -157,37 +164,31 @@ static clf_status start_part(srv_texts_lane *lane, srv_job *job, size_t index)
     CLF_TRY(clfi_request_create(lane->session, &params, &prompt, index, on_token, part, &part->request));
     part->request->end_of_turn = job->texts.end_of_turn;
     srv_count(lane->metrics, SRV_COUNTER_INPUT_TOKENS, part->id_count);
-    return clfi_scheduler_add(lane->scheduler, part->request);
+    return add_request(lane, job, part->request);
 }
 
-/* Starts the texts of a job. If one cannot start, the job keeps the error and is cancelled; it ends when its started texts have ended. */
-static void start_job(srv_texts_lane *lane, srv_job *job)
+/* Starts the next text of a job. If it cannot start, the job keeps the error and is cancelled; it ends when its started texts have
+ * ended. */
+static void start_next(srv_texts_lane *lane, srv_job *job)
 {
-    for (size_t i = 0; i < job->texts.count; i++) {
-        const clf_status st = start_part(lane, job, i);
-        if (st == CLF_OK)
-            continue;
-        pthread_mutex_lock(&job->lock);
-        srv_refuse_status(&job->error, st, NULL);
-        for (size_t k = i; k < job->texts.count; k++) {
-            job->texts.ended += job->texts.parts[k].finish == CLF_FINISH_NONE;
-            job->texts.parts[k].finish = CLF_FINISH_REFUSED;
-        }
-        pthread_mutex_unlock(&job->lock);
-        atomic_store(&job->is_cancelled, true);
-        break;
+    const clf_status st = start_part(lane, job, job->texts.started);
+    if (st == CLF_OK) {
+        job->texts.started++;
+        return;
     }
-    job->next = lane->running;
-    lane->running = job;
+    pthread_mutex_lock(&job->lock);
+    srv_refuse_status(&job->error, st, NULL);
+    pthread_mutex_unlock(&job->lock);
+    atomic_store(&job->is_cancelled, true);
 }
 
-/* Takes the model's next waiting job from the queue; without has_place only a cancelled one. NULL: none. */
-static srv_job *take_job(srv_texts_lane *lane, bool has_place)
+/* Takes the model's next waiting job that came before that time from the queue, or a cancelled one. NULL: none. */
+static srv_job *take_job(srv_texts_lane *lane, uint64_t before_ns)
 {
     srv_job *before = NULL, *job;
     pthread_mutex_lock(&lane->queue->lock);
     for (job = lane->queue->first; job; before = job, job = job->next)
-        if (!srv_job_is_rows(job) && job->model == lane->model && (has_place || atomic_load(&job->is_cancelled)))
+        if (!srv_job_is_rows(job) && job->model == lane->model && (job->came_ns < before_ns || atomic_load(&job->is_cancelled)))
             break;
     if (job) {
         srv_queue_unlink(lane->queue, job, before);
@@ -201,17 +202,49 @@ static srv_job *take_job(srv_texts_lane *lane, bool has_place)
     return job;
 }
 
+/* The link to the running job that has texts to start and waits longest for its turn; *link NULL: there is none. */
+static srv_job **find_unstarted(srv_texts_lane *lane)
+{
+    srv_job **at = &lane->running;
+    while (*at && ((*at)->texts.started == (*at)->texts.count || atomic_load(&(*at)->is_cancelled)))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Appends the job to the running ones, and starts its next text. */
+static void give_turn(srv_texts_lane *lane, srv_job *job)
+{
+    srv_job **end = &lane->running;
+    while (*end)
+        end = &(*end)->next;
+    *end = job;
+    job->next = NULL;
+    job->texts.turn_ns = clfi_now_ns();
+    start_next(lane, job);
+}
+
+/* Fills the free places with texts. Jobs take turns: one with many texts gives one to the scheduler, then waits behind the jobs that came
+ * meanwhile. */
 static void take_jobs(srv_texts_lane *lane)
 {
     bool may_take = true;
-    srv_job *job;
-    while ((job = take_job(lane, may_take && clfi_scheduler_load(lane->scheduler) < lane->room.places)))
-        if (job->began_ns) {
-            start_job(lane, job);
+    for (;;) {
+        const bool has_place = clfi_scheduler_load(lane->scheduler) < lane->room.places;
+        srv_job **at = find_unstarted(lane), *started = has_place ? *at : NULL;
+        const uint64_t before_ns = !may_take || !has_place ? 0 : started ? started->texts.turn_ns : UINT64_MAX;
+        srv_job *job = take_job(lane, before_ns);
+        if (job && !job->began_ns) {
+            end_job(lane, job, NULL); /* it was cancelled */
+        } else if (job) {
+            give_turn(lane, job);
             may_take = !lane->is_shared;
+        } else if (started) {
+            *at = started->next;
+            give_turn(lane, started);
         } else {
-            end_job(lane, job, NULL);
+            return;
         }
+    }
 }
 
 /* Fails all waiting jobs of the model, because it has no scheduler. Returns the status. */
@@ -220,7 +253,7 @@ static clf_status refuse_waiting(srv_texts_lane *lane, clf_status status)
     srv_error error;
     srv_job *job;
     srv_refuse_status(&error, status, NULL);
-    while ((job = take_job(lane, true)))
+    while ((job = take_job(lane, UINT64_MAX)))
         end_job(lane, job, &error);
     return status;
 }
@@ -234,16 +267,23 @@ static void cancel_requests(const srv_texts_lane *lane)
             clf_request_cancel(job->texts.parts[i].request);
 }
 
-/* Returns the running jobs to the queue for another worker, the oldest job first. Their requests keep their texts. */
+/* Returns the running jobs to the queue for another worker, that with the longest wait for a turn first. Their requests keep their
+ * texts. */
 static void return_running(srv_texts_lane *lane)
 {
-    srv_job *next;
+    srv_job *reversed = NULL, *next;
     clfi_scheduler_destroy(lane->scheduler);
     lane->scheduler = NULL;
-    pthread_mutex_lock(&lane->queue->lock);
     for (srv_job *job = lane->running; job; job = next) {
         next = job->next;
+        job->next = reversed;
+        reversed = job;
+    }
+    pthread_mutex_lock(&lane->queue->lock);
+    for (srv_job *job = reversed; job; job = next) {
+        next = job->next;
         job->began_ns = 0;
+        job->texts.started = job->texts.running = 0;
         lane->queue->running--;
         lane->queue->waiting++;
         srv_queue_return(lane->queue, job);
@@ -292,7 +332,7 @@ static void end_jobs(srv_texts_lane *lane)
     for (srv_job **at = &lane->running; *at;) {
         srv_job *job = *at;
         srv_error error = {.fault = SRV_FAULT_NONE};
-        if (job->texts.ended < job->texts.count) {
+        if (job->texts.running > 0 || (job->texts.started < job->texts.count && !atomic_load(&job->is_cancelled))) {
             at = &job->next;
             continue;
         }
@@ -324,7 +364,7 @@ clf_status srv_texts_lane_step(srv_texts_lane *lane, bool *out_worked)
     if (load > 0) {
         const uint64_t start = clfi_now_ns();
         const clf_status st = clfi_scheduler_step(lane->scheduler);
-        srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load < lane->room.places ? load : lane->room.places, 0);
+        srv_count_pass(lane->metrics, (double)(clfi_now_ns() - start) * 1e-9, load, 0);
         if (st != CLF_OK && !srv_is_loss(st))
             fail_running(lane, st);
         CLF_TRY(st);

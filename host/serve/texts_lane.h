@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker's part for language models: texts of waiting jobs join one session's running batch, and each leaves it at its end. */
+/* A worker's part for language models: texts of waiting jobs join one session's running batch as places become free,
+ * in turns between the jobs, and each leaves it at its end. */
 #ifndef CLFI_SERVE_TEXTS_LANE_H
 #define CLFI_SERVE_TEXTS_LANE_H
 

@@ -21,14 +21,16 @@ typedef struct clf_merge {
 
 #define NO_PAIR UINT64_MAX
 
+enum { DROPPED = -1 };      /* id of a symbol that becomes no token */
 enum { PART_BYTES = 4096 }; /* a longer word (a text without pre-tokenizer is one) is encoded in parts of at least this size */
 
 struct clf_bpe {
     clf_vocabulary vocabulary;
     char *continuation_prefix, *end_suffix;
     size_t prefix_size, suffix_size;
+    size_t longest;  /* bytes of the longest token, at least 1 */
     int32_t unknown; /* -1: none */
-    bool fuse_unknown, byte_fallback, ignore_merges;
+    bool fuse_unknown, byte_fallback, ignore_merges, keeps_unknown, first_merge_counts;
     bool parts_at_spaces; /* a long word may be divided before U+2581, SentencePiece's space (do_words_end) */
     int32_t byte_id[256]; /* with byte_fallback; -1: none */
     clf_merge *merges;    /* open addressing, at most half full */
@@ -82,9 +84,14 @@ static bool do_words_end(const clf_vocabulary *vocabulary)
 static clf_status take_settings(const clf_bpe_settings *settings, const char *where, clf_bpe *bpe)
 {
     const clf_vocabulary *vocabulary = &bpe->vocabulary;
+    bpe->longest = 1;
+    for (size_t i = 0; i < vocabulary->count; i++)
+        bpe->longest = vocabulary->entries[i].size > bpe->longest ? vocabulary->entries[i].size : bpe->longest;
     bpe->fuse_unknown = settings->fuse_unknown;
     bpe->byte_fallback = settings->byte_fallback;
     bpe->ignore_merges = settings->ignore_merges;
+    bpe->keeps_unknown = settings->keeps_unknown;
+    bpe->first_merge_counts = settings->first_merge_counts;
     bpe->prefix_size = strlen(settings->continuation_prefix);
     bpe->suffix_size = strlen(settings->end_suffix);
     bpe->unknown = settings->unknown ? clfi_vocabulary_find(vocabulary, settings->unknown, strlen(settings->unknown)) : -1;
@@ -164,6 +171,8 @@ static clf_status put_merge(clf_bpe *bpe, int32_t left, int32_t right, uint32_t 
     if (bpe->merge_count * 2 >= bpe->slot_count)
         CLF_TRY(grow_merges(bpe));
     clf_merge *merge = slot_of(bpe->merges, bpe->slot_count, pair_of(left, right));
+    if (merge->pair != NO_PAIR && bpe->first_merge_counts)
+        return CLF_OK;
     bpe->merge_count += merge->pair == NO_PAIR;
     *merge = (clf_merge){pair_of(left, right), rank, id};
     return CLF_OK;
@@ -279,7 +288,7 @@ static clf_status read_settings(const json_t *json, const char *where, clf_bpe_s
 
 static clf_status read(const json_t *json, const char *where, void **out)
 {
-    clf_bpe_settings settings;
+    clf_bpe_settings settings = {.unknown = NULL};
     const json_t *vocab, *merges;
     clf_vocabulary vocabulary = CLF_VOCABULARY_INIT;
     clf_bpe *bpe = NULL;
@@ -319,8 +328,8 @@ typedef struct clf_unknown_run {
 
 static clf_status add_unknown(const clf_bpe *bpe, clf_model_memory *memory, size_t bytes, clf_unknown_run *run, size_t *count)
 {
-    if (bpe->unknown < 0) /* dropped, so that its neighbours may merge */
-        return CLF_OK;
+    if (bpe->unknown < 0) /* dropped here, so that its neighbours may merge, or behind the merges */
+        return bpe->keeps_unknown ? add_symbol(memory, count, DROPPED, bytes) : CLF_OK;
     if (run->is_open && bpe->fuse_unknown) {
         run->size += bytes;
         return CLF_OK;
@@ -454,15 +463,28 @@ static clf_status merge_all(const clf_bpe *bpe, clf_model_memory *memory, size_t
     return CLF_OK;
 }
 
+/* Whether a word has `enough` tokens however its `count` characters merge. */
+static bool has_enough(const clf_bpe *bpe, const clf_model_memory *memory, size_t count, size_t enough)
+{
+    size_t known = 0; /* bytes; unknown characters do not merge */
+    for (size_t i = 0; i < count && known / bpe->longest < enough; i++)
+        known += memory->symbols[i].id == bpe->unknown ? 0 : memory->symbols[i].size;
+    return known / bpe->longest >= enough;
+}
+
 /* Tokens of bytes [start, end) of a word. */
-static clf_status divide(const clf_bpe *bpe, clf_model_memory *memory, const char *word, size_t start, size_t end, clf_token_list *tokens)
+static clf_status divide(const clf_bpe *bpe, clf_text_workspace *work, clf_model_memory *memory, const char *word, size_t start, size_t end,
+                         clf_token_list *tokens)
 {
     size_t count, at = start;
     CLF_TRY(begin_word(bpe, memory, word + start, end - start, &count));
-    CLF_TRY(merge_all(bpe, memory, count));
+    if (work->is_refused_then && end - start > PART_BYTES && has_enough(bpe, memory, count, work->enough - tokens->count))
+        count = work->enough - tokens->count;
+    else
+        CLF_TRY(merge_all(bpe, memory, count));
     for (size_t i = 0; i < count; i++) {
         const clf_symbol *symbol = &memory->symbols[i];
-        if (symbol->size)
+        if (symbol->size && symbol->id != DROPPED)
             CLF_TRY(clfi_token_append(tokens, symbol->id, at, at + symbol->size));
         at += symbol->size;
     }
@@ -486,9 +508,9 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     if (whole >= 0) {
         CLF_TRY(clfi_token_append(tokens, whole, 0, size));
     } else {
-        for (size_t start = 0, end; start < size; start = end) {
+        for (size_t start = 0, end; start < size && tokens->count < work->enough; start = end) {
             end = bpe->parts_at_spaces && size - start > PART_BYTES ? find_word(word, size, start + PART_BYTES) : size;
-            CLF_TRY(divide(bpe, memory, word, start, end, tokens));
+            CLF_TRY(divide(bpe, work, memory, word, start, end, tokens));
         }
     }
     clfi_model_memory_keep(slot, word, size, tokens, first);

@@ -15,6 +15,8 @@ typedef struct clf_bpe_settings {
     const char *end_suffix;          /* after a word's last character; "" for none */
     bool fuse_unknown;               /* neighbouring unknown characters are one token */
     bool byte_fallback;              /* an unknown character becomes the tokens "<0x00>" .. "<0xFF>" of its bytes, if all are there */
+    bool keeps_unknown;              /* dropped characters separate their neighbours, which then don't merge */
+    bool first_merge_counts;         /* of several merges of the same two tokens, the first counts; else the last */
     bool ignore_merges;              /* a word that is in the vocabulary becomes that token */
 } clf_bpe_settings;
 

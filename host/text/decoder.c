@@ -146,6 +146,8 @@ static clf_status pass_characters(clf_decoding *decoding, size_t index, bool is_
 {
     clf_str *held = &decoding->stages[index].held;
     size_t at = 0;
+    if (held->length == 0)
+        return CLF_OK;
     while (at < held->length) {
         const unsigned char *bytes = (const unsigned char *)held->data + at;
         uint32_t code;
@@ -178,14 +180,13 @@ static clf_status push_byte_level(const void *settings, clf_decoding *decoding, 
         }
         CLF_TRY(clfi_str_append_char(held, (char)byte));
     }
-    return held->length ? pass_characters(decoding, index, false) : CLF_OK;
+    return pass_characters(decoding, index, false);
 }
 
 static clf_status finish_byte_level(const void *settings, clf_decoding *decoding, size_t index)
 {
     (void)settings;
-    if (decoding->stages[index].held.length)
-        CLF_TRY(pass_characters(decoding, index, true));
+    CLF_TRY(pass_characters(decoding, index, true));
     return pass(decoding, index + 1, "", 0, true);
 }
 
@@ -301,12 +302,21 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* The byte of a token such as "<0xE2>", -1: another token. */
+static int byte_of(const char *text, size_t size)
+{
+    if (size != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>' || hex_digit(text[3]) < 0 || hex_digit(text[4]) < 0)
+        return -1;
+    return hex_digit(text[3]) * 16 + hex_digit(text[4]);
+}
+
 static clf_status push_byte_fallback(const void *settings, clf_decoding *decoding, size_t index, const char *text, size_t size, bool ends)
 {
     (void)settings;
     (void)ends;
-    if (size == 6 && memcmp(text, "<0x", 3) == 0 && text[5] == '>' && hex_digit(text[3]) >= 0 && hex_digit(text[4]) >= 0)
-        return clfi_str_append_char(&decoding->stages[index].held, (char)(hex_digit(text[3]) * 16 + hex_digit(text[4])));
+    const int byte = byte_of(text, size);
+    if (byte >= 0)
+        return clfi_str_append_char(&decoding->stages[index].held, (char)byte);
     CLF_TRY(pass_bytes(decoding, index));
     return pass(decoding, index + 1, text, size, true);
 }
@@ -319,6 +329,31 @@ static clf_status finish_byte_fallback(const void *settings, clf_decoding *decod
 
 static const clf_decoder_kind byte_fallback_row = {
     {"ByteFallback", NULL, NULL}, .push = push_byte_fallback, .finish = finish_byte_fallback};
+
+/* --- CharacterFallback, for GGUF files: ByteFallback whose bytes become U+FFFD only where they are not UTF-8, as in llama.cpp --- */
+
+static clf_status push_character_fallback(const void *settings, clf_decoding *decoding, size_t index, const char *text, size_t size,
+                                          bool ends)
+{
+    (void)settings;
+    (void)ends;
+    const int byte = byte_of(text, size);
+    if (byte >= 0) {
+        CLF_TRY(clfi_str_append_char(&decoding->stages[index].held, (char)byte));
+        return pass_characters(decoding, index, false);
+    }
+    CLF_TRY(pass_characters(decoding, index, true));
+    return pass(decoding, index + 1, text, size, true);
+}
+
+static clf_status finish_character_fallback(const void *settings, clf_decoding *decoding, size_t index)
+{
+    (void)settings;
+    return pass_characters(decoding, index, true);
+}
+
+static const clf_decoder_kind character_fallback_row = {
+    {"CharacterFallback", NULL, NULL}, .push = push_character_fallback, .finish = finish_character_fallback};
 
 /* --- Fuse: all tokens become one --- */
 
@@ -454,8 +489,8 @@ static const clf_decoder_kind replace_row = {{"Replace", read_replace, destroy_r
 /* --- the chain --- */
 
 static const clf_part_kind *const rows[] = {
-    &wordpiece_row.part,     &byte_level_row.part, &metaspace_row.part, &bpe_row.part,
-    &byte_fallback_row.part, &fuse_row.part,       &strip_row.part,     &replace_row.part,
+    &wordpiece_row.part,          &byte_level_row.part, &metaspace_row.part, &bpe_row.part,     &byte_fallback_row.part,
+    &character_fallback_row.part, &fuse_row.part,       &strip_row.part,     &replace_row.part,
 };
 const clf_part_table clfi_decoders = {rows, COUNT(rows), "decoders"};
 

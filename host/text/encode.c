@@ -27,7 +27,8 @@ typedef struct clf_text_part {
     const clf_tokenizer *tokenizer;
     clf_text_workspace *work;
     clf_token_list *tokens;
-    size_t enough; /* stop when there are this many tokens */
+    size_t enough;        /* stop when there are this many tokens */
+    bool is_refused_then; /* the caller then refuses the text */
     bool ignore_special, ignore_added, is_aligned;
     clf_token_sink sink; /* NULL: the tokens stay in the list */
     void *user;
@@ -228,6 +229,8 @@ static clf_status encode_language(const clf_text_part *s, const char *text, size
 static clf_status encode_sequence(const clf_text_part *s, const char *text, size_t size)
 {
     s->tokens->count = 0;
+    s->work->enough = s->enough;
+    s->work->is_refused_then = s->is_refused_then;
     if (size == 0)
         return CLF_OK;
     CLF_TRY(repair(s->work, &text, &size));
@@ -318,6 +321,11 @@ static clf_status apply_template(const clf_template_processing *template, bool a
     return CLF_OK;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,
                                  const clf_encode_options *options, clf_encoding *out)
 {
@@ -337,20 +345,28 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     clf_text_workspace *work = &out->workspace->text;
     clf_token_list *tokens = work->tokens;
     const bool with_offsets = o->offsets != CLF_OFFSETS_NONE;
+    const bool repeats = pair && o->repeats_first;
+    const bool stops = room < SIZE_MAX && !tokenizer->cuts_left; /* what truncation removes need not be read */
+    const size_t limit = o->enough_tokens ? o->enough_tokens : SIZE_MAX;
     clf_text_part sequence = {
         .tokenizer = tokenizer,
         .work = work,
         .tokens = &tokens[0],
-        .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* truncating a pair needs both lengths */
+        .enough = stops && !pair ? least(room + 1, limit) : limit,
+        .is_refused_then = o->enough_tokens > 0,
         .ignore_special = o->ignore_special || tokenizer->splits_special,
         .ignore_added = o->ignore_added,
         .is_aligned = with_offsets || tokenizer->needs_spans,
     };
-    CLF_TRY(encode_sequence(&sequence, text, size));
+    if (!repeats)
+        CLF_TRY(encode_sequence(&sequence, text, size));
     sequence.tokens = &tokens[1];
+    if (stops) /* truncating a pair needs to know which text is longer */
+        sequence.enough = least((room > tokens[0].count ? room : tokens[0].count) + 1, limit);
     CLF_TRY(encode_sequence(&sequence, pair, pair ? pair_size : 0));
     if (o->offsets == CLF_OFFSETS_BYTES) {
-        CLF_TRY(bytes_of_characters(out->workspace, text, size, &tokens[0]));
+        if (!repeats)
+            CLF_TRY(bytes_of_characters(out->workspace, text, size, &tokens[0]));
         CLF_TRY(bytes_of_characters(out->workspace, pair, pair ? pair_size : 0, &tokens[1]));
     }
 

@@ -29,6 +29,8 @@ typedef struct clf_text_workspace {
     clf_piece_list matches;      /* of a pattern; id 1 where it matches, else 0 */
     clf_code_list codes, marks;  /* of Unicode forms: the text, and combining characters that wait for their order */
     clf_token_list tokens[2];    /* of the two sequences */
+    size_t enough;               /* tokens of a sequence: a model may leave the rest of a long word out when there are as many */
+    bool is_refused_then;        /* the caller then refuses the text, so that the tokens need not be right */
     struct clf_regex_memory *regex; /* what PCRE2 works with */
     clf_model_memory *model;       /* what the model works with */
 } clf_text_workspace;

@@ -17,12 +17,15 @@ typedef struct clf_encode_options {
     size_t max_tokens;
     bool ignore_special;
     clf_offset_unit offsets;
-    bool ignore_added; /* added tokens written in the text, special or not, are text like any other */
+    bool ignore_added;    /* added tokens written in the text, special or not, are text like any other */
+    size_t enough_tokens; /* the caller refuses a text with this many tokens. It is read until it has them, which need not be right; the
+                           * rest stays unread. 0: no such limit */
+    bool repeats_first;   /* of a pair: the first text is that of the encoding's last call, whose tokens are used again */
 } clf_encode_options;
 
-#define CLF_ENCODE_OPTIONS_INIT                 \
-    {                                           \
-        true, 0, false, CLF_OFFSETS_NONE, false \
+#define CLF_ENCODE_OPTIONS_INIT    \
+    {                              \
+        .add_special_tokens = true \
     }
 #define CLF_ENCODING_INIT \
     {                     \
@@ -53,7 +56,7 @@ typedef clf_status (*clf_token_sink)(void *user, int32_t id);
 
 /* Hands the tokens of a text to `sink` one by one: those of clf_tokenizer_encode, special ones around the text included. It keeps no list
  * of all of them: if the tokenizer splits texts between words, its memory does not grow with the text. memory: only its working memory is
- * used. options->max_tokens and offsets are ignored. Statuses as clf_tokenizer_encode, and those of the sink. */
+ * used. options->max_tokens, enough_tokens and offsets are ignored. Statuses as clf_tokenizer_encode, and those of the sink. */
 clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
                                  clf_encoding *memory, clf_token_sink sink, void *user);
 

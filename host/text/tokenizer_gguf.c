@@ -113,17 +113,19 @@ static clf_status read_name(const clf_gguf *file, const char *key, char **out)
     return clfi_strndup(text.data, text.length, out);
 }
 
-/* *out: the key's id. If the key is absent: `standard` if there is such a token, else -1 (none). */
+/* *out: the key's id. If the key is absent or names no token: `standard` if there is such a token, else -1 (none). */
 static clf_status read_id(const clf_gguf *file, const char *key, int32_t standard, size_t count, int32_t *out)
 {
     int64_t id;
-    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, standard >= 0 && (size_t)standard < count ? standard : -1, &id));
-    *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers store UINT32_MAX for none */
+    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, -1, &id));
+    if (id < 0 || id > INT32_MAX) /* some writers store UINT32_MAX for none */
+        id = standard >= 0 && (size_t)standard < count ? standard : -1;
+    *out = (int32_t)id;
     return CLF_OK;
 }
 
 /* Reads the special tokens. The defaults are llama.cpp's: SentencePiece's own ids of its first three tokens, and a bos token if the model
- * or its pre-tokenizer has one. */
+ * or its pre-tokenizer has one. A pre-tokenizer that has one needs the token's id. */
 static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
 {
     enum { UNKNOWN, BOS, EOS, NONE = -1 };
@@ -138,7 +140,7 @@ static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_PADDING, NONE, count, &spec->padding));
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_CLASS, NONE, count, &spec->classification));
     CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_MASK, NONE, count, &spec->mask));
-    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, (is_llama || (cut && cut->add_bos)) && spec->bos >= 0, &bos));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, (is_llama && spec->bos >= 0) || (cut && cut->add_bos), &bos));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_EOS, false, &eos));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_SPACE, is_llama, &space));
     spec->add_bos = bos;
@@ -153,6 +155,7 @@ static clf_status correct_types(const clf_gguf *file, size_t count, int32_t *typ
     static const int32_t by_use[] = {[CLF_GGUF_TOKEN_ENDS] = CLF_TOKEN_CONTROL,
                                      [CLF_GGUF_TOKEN_CONTROL] = CLF_TOKEN_CONTROL,
                                      [CLF_GGUF_TOKEN_USER] = CLF_TOKEN_USER_DEFINED,
+                                     [CLF_GGUF_TOKEN_SHOWN_END] = CLF_TOKEN_USER_DEFINED,
                                      [CLF_GGUF_TOKEN_NORMAL] = CLF_TOKEN_NORMAL};
     const clf_gguf_value *value = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);
     clf_gguf_named_tokens named;

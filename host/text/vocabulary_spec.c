@@ -16,10 +16,10 @@
 CLFI_OPTIONS(clf_vocabulary_spec, CLF_VOCABULARY_SPEC_INIT)
 
 #define SPACES "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\u2581\"}"
-#define LLAMA(prefix, strip)                                                                                                             \
-    "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" prefix SPACES "]},\"decoder\":{\"type\":\"Sequence\",\"decoders\":["      \
-    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\u2581\"},\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}" strip \
-    "]}}"
+#define LLAMA(prefix, strip)                                                                                                        \
+    "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" prefix SPACES "]},\"decoder\":{\"type\":\"Sequence\",\"decoders\":[" \
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\u2581\"},\"content\":\" "                                                     \
+    "\"},{\"type\":\"CharacterFallback\"},{\"type\":\"Fuse\"}" strip "]}}"
 
 static const char llama_with_space[] =
     LLAMA("{\"type\":\"Prepend\",\"prepend\":\"\u2581\"},", ",{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}");
@@ -126,12 +126,16 @@ static clf_status read_parts(const char *text, const char *name, clf_tokenizer *
     return st;
 }
 
-static clf_status build_gpt2(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer *tokenizer)
+static clf_status build_gpt2(const clf_vocabulary_spec *spec, bool drops_first, const char *name, clf_tokenizer *tokenizer)
 {
     const clf_vocabulary_cut *cut = clfi_vocabulary_cut_find(spec->pre ? spec->pre : CLFI_VOCABULARY_CUT_DEFAULT);
     tokenizer->assumes_cut = !spec->pre;
     if (cut) {
-        const clf_bpe_settings settings = {.continuation_prefix = "", .end_suffix = "", .ignore_merges = cut->ignore_merges};
+        const clf_bpe_settings settings = {.continuation_prefix = "",
+                                           .end_suffix = "",
+                                           .keeps_unknown = !drops_first,
+                                           .first_merge_counts = true,
+                                           .ignore_merges = cut->ignore_merges};
         CLF_TRY(create_model(spec, &settings, name, tokenizer));
         return read_parts(cut->parts, name, tokenizer);
     }
@@ -164,7 +168,7 @@ static clf_status build(const clf_vocabulary_spec *spec, const clf_token_strips 
 {
     CLF_TRY(check_spec(spec, name));
     if (strcmp(spec->model, "gpt2") == 0)
-        CLF_TRY(build_gpt2(spec, name, tokenizer));
+        CLF_TRY(build_gpt2(spec, strips->drops_first, name, tokenizer));
     else if (strcmp(spec->model, "llama") == 0)
         CLF_TRY(build_llama(spec, name, tokenizer));
     else

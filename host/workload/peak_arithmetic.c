@@ -129,6 +129,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, MASK);
     clfi_arg_int(&launch, PAIRS);
     clfi_arg_buffer(&launch, a->peak.out);
+    clfi_launch_work(&launch, a->peak.work.multiply_adds, a->peak.work.bytes);
     return clfi_launch_1d(&launch, a->items / a->local, a->local);
 }
 
@@ -138,7 +139,7 @@ static clf_status arithmetic_prepare(const clfi_workload *workload, clf_context 
     const engine *chosen = find_engine(context, name);
     if (!chosen)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, name);
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *a, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *a, state));
     a = *state;
     a->p = *(const arithmetic_parameters *)workload->parameters;
     a->engine = chosen;

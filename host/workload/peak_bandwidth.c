@@ -117,6 +117,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, b->passes);
     clfi_arg_int(&launch, 0);
     clfi_arg_buffer(&launch, b->peak.out);
+    clfi_launch_work(&launch, b->peak.work.multiply_adds, b->peak.work.bytes);
     return clfi_launch_1d(&launch, b->groups, b->local);
 }
 
@@ -128,7 +129,7 @@ static clf_status bandwidth_prepare(const clfi_workload *workload, clf_context *
         chosen++;
     if (chosen == COUNT(widths))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *b, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *b, state));
     b = *state;
     b->width = widths[chosen].width;
     b->p = *(const bandwidth_parameters *)workload->parameters;

@@ -90,6 +90,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, MASK);
     clfi_arg_int(&launch, PAIRS);
     clfi_arg_buffer(&launch, b->peak.out);
+    clfi_launch_work(&launch, b->peak.work.multiply_adds, b->peak.work.bytes);
     return clfi_launch_1d(&launch, b->items, 1);
 }
 
@@ -99,7 +100,7 @@ static clf_status bf16_prepare(const clfi_workload *workload, clf_context *conte
     uint32_t random[COUNT(b->starts)];
     uint16_t bits[COUNT(b->factors)];
     (void)engine;
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *b, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *b, state));
     b = *state;
     b->items = (size_t)(*(const double *)workload->parameters / FLOPS_OF_ITEM);
     clfi_peak_random(random, COUNT(random), SEED);

@@ -43,6 +43,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, MASK);
     clfi_arg_int(&launch, STEPS);
     clfi_arg_buffer(&launch, d->peak.out);
+    clfi_launch_work(&launch, d->peak.work.multiply_adds, d->peak.work.bytes);
     return clfi_launch_1d(&launch, d->items / GROUP, GROUP);
 }
 
@@ -51,7 +52,7 @@ static clf_status dot_prepare(const clfi_workload *workload, clf_context *contex
     integer_dot *d;
     if (strcmp(engine, "built-in") != 0 && strcmp(engine, "plain") != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *d, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *d, state));
     d = *state;
     d->is_built_in = engine[0] == 'b';
     d->items = (size_t)(*(const double *)workload->parameters / OPERATIONS_OF_ITEM);

@@ -35,7 +35,7 @@ static clf_status launch_prepare(const clfi_workload *workload, clf_context *con
     launches *l;
     uint32_t words[2];
     (void)engine;
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *l, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *l, state));
     l = *state;
     l->count = *(const int *)workload->parameters;
     clfi_peak_random(words, COUNT(words), SEED);

@@ -47,6 +47,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, l->cycles);
     clfi_arg_int(&launch, STEP);
     clfi_arg_buffer(&launch, l->peak.out);
+    clfi_launch_work(&launch, l->peak.work.multiply_adds, l->peak.work.bytes);
     return clfi_launch_1d(&launch, l->groups, l->local);
 }
 
@@ -55,7 +56,7 @@ static clf_status local_prepare(const clfi_workload *workload, clf_context *cont
     local_read *l;
     const clf_device_caps *caps = &context->device.caps;
     (void)engine;
-    CLF_TRY(clfi_peak_begin(context, enqueue, sizeof *l, state));
+    CLF_TRY(clfi_peak_begin(workload, context, enqueue, sizeof *l, state));
     l = *state;
     l->width = caps->is_cpu ? caps->vector_width : GPU_WIDTH;
     l->local = caps->is_cpu ? 1 : GPU_GROUP;

@@ -107,6 +107,7 @@ static clf_status enqueue(void *state)
     clfi_arg_int(&launch, MASK);
     clfi_arg_int(&launch, p->rounds);
     clfi_arg_buffer(&launch, p->out);
+    clfi_launch_work(&launch, (double)p->waves * p->rounds * FLOPS_OF_PRODUCT / 2 * p->shape->m * p->shape->n, 0);
     return clfi_launch_1d(&launch, p->waves / WAVES, (size_t)(WAVES * lanes));
 }
 

@@ -82,12 +82,14 @@ clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *stat
     return clf_context_finish(context);
 }
 
-clf_status clfi_peak_begin(clf_context *context, clf_status (*enqueue)(void *state), size_t size, void **state)
+clf_status clfi_peak_begin(const clfi_workload *workload, clf_context *context, clf_status (*enqueue)(void *state), size_t size,
+                           void **state)
 {
     clfi_peak_state *peak;
     CLF_TRY(clfi_alloc(1, size, "a workload", &peak));
     peak->context = context;
     peak->enqueue = enqueue;
+    peak->work = (clf_work){workload->flops / 2, workload->bytes};
     *state = peak;
     return CLF_OK;
 }

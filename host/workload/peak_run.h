@@ -35,10 +35,12 @@ typedef struct clfi_peak_state {
     clf_context *context;
     clf_status (*enqueue)(void *state);
     clf_buffer *source, *factor, *out;
+    clf_work work; /* of a run */
 } clfi_peak_state;
 
-/* Allocates a state of `size` bytes: context and enqueue are set, the rest is zeros. OUT_OF_MEMORY. */
-clf_status clfi_peak_begin(clf_context *context, clf_status (*enqueue)(void *state), size_t size, void **state);
+/* Allocates a state of `size` bytes: context, enqueue and work are set, the rest is zeros. OUT_OF_MEMORY. */
+clf_status clfi_peak_begin(const clfi_workload *workload, clf_context *context, clf_status (*enqueue)(void *state), size_t size,
+                           void **state);
 
 /* `run` and `release` of such workloads. */
 clf_status clfi_peak_run(void *state, clfi_sample *out);

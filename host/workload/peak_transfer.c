@@ -87,7 +87,7 @@ static clf_status transfer_prepare(const clfi_workload *workload, clf_context *c
 {
     transfer *t;
     (void)engine;
-    CLF_TRY(clfi_peak_begin(context, move, sizeof *t, state));
+    CLF_TRY(clfi_peak_begin(workload, context, move, sizeof *t, state));
     t = *state;
     t->p = *(const transfer_parameters *)workload->parameters;
     CLF_TRY(clfi_alloc(t->p.bytes, 1, "transfer", &t->host));

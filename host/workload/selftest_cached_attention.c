@@ -9,16 +9,16 @@
 #include "workload/reference_attention.h"
 #include "workload/selftest.h"
 
-enum { SIZE = 32 };
+enum { MOST_SIZE = 128 };
 
 static const double u = 0x1p-24;
 
 typedef struct cached_case {
-    int heads, key_heads, queries, keys;
-    clf_dtype dtype; /* of the cache */
-    int32_t window;  /* 0: none */
-    float soft_cap;  /* 0: none */
-    int reach;       /* largest distance that the bias distinguishes; 0: no bias */
+    int heads, key_heads, size, queries, keys; /* size: of a head, at most MOST_SIZE */
+    clf_dtype dtype;                           /* of the cache */
+    int32_t window;                            /* 0: none */
+    float soft_cap;                            /* 0: none */
+    int reach;                                 /* largest distance that the bias distinguishes; 0: no bias */
 } cached_case;
 
 /* The operands and their places. */
@@ -47,7 +47,7 @@ static double correction(const cached_case *one, const clfi_selftest_operands *d
                          const double *k)
 {
     double score = 0, changed;
-    for (int c = 0; c < SIZE; c++)
+    for (int c = 0; c < one->size; c++)
         score += q[c] * k[c];
     changed = score;
     if (one->reach > 0)
@@ -57,36 +57,37 @@ static double correction(const cached_case *one, const clfi_selftest_operands *d
     return changed - score;
 }
 
-/* One query and head; scratch: (2 SIZE + 1) values for each key. */
+/* One query and head; scratch: (2 size + 1) values for each key. */
 static clf_status check_query(clfi_selftest *test, const cached_case *one, const clfi_selftest_operands *data, int query, int head,
                               double *scratch)
 {
     const int count = count_of(one, query), first = one->window > 0 && count > one->window ? count - one->window : 0;
     const size_t used = (size_t)(count - first), cache = (size_t)(head / (one->heads / one->key_heads)) * cache_rows(one);
-    double q[SIZE], want[SIZE], bound[SIZE], *k = scratch, *v = k + used * SIZE, *bias = v + used * SIZE;
-    for (int c = 0; c < SIZE; c++)
-        q[c] = (double)data->operand[Q].host[(head * one->queries + query) * SIZE + c];
+    const size_t size = (size_t)one->size;
+    double q[MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE], *k = scratch, *v = k + used * size, *bias = v + used * size;
+    for (size_t c = 0; c < size; c++)
+        q[c] = (double)data->operand[Q].host[(size_t)(head * one->queries + query) * size + c];
     for (size_t j = 0; j < used; j++) {
-        const size_t row = (cache + (size_t)row_of(one, query, first + (int)j)) * SIZE;
-        for (size_t c = 0; c < SIZE; c++) {
-            k[j * SIZE + c] = (double)data->operand[K].host[row + c];
-            v[j * SIZE + c] = (double)data->operand[V].host[row + c];
+        const size_t row = (cache + (size_t)row_of(one, query, first + (int)j)) * size;
+        for (size_t c = 0; c < size; c++) {
+            k[j * size + c] = (double)data->operand[K].host[row + c];
+            v[j * size + c] = (double)data->operand[V].host[row + c];
         }
-        bias[j] = correction(one, data, head, (int)(used - 1 - j), q, k + j * SIZE);
+        bias[j] = correction(one, data, head, (int)(used - 1 - j), q, k + j * size);
     }
     const clfi_ref_attention row = {.q = q,
                                     .k = k,
                                     .v = v,
                                     .keys = used,
-                                    .d = SIZE,
-                                    .dv = SIZE,
+                                    .d = size,
+                                    .dv = size,
                                     .scale = 1,
                                     .bias = bias,
                                     .empty_rows = CLF_EMPTY_ROWS_ZERO,
                                     .precision = test->context->precision};
     CLF_TRY(clfi_ref_attention_row(&row, want, bound));
-    const float *got = data->operand[OUT].host + (query * one->heads + head) * SIZE;
-    for (int c = 0; c < SIZE; c++)
+    const float *got = data->operand[OUT].host + (size_t)(query * one->heads + head) * size;
+    for (size_t c = 0; c < size; c++)
         clfi_verdict_add(&test->verdict, (double)got[c], want[c], used ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);
     return CLF_OK;
 }
@@ -112,16 +113,16 @@ static clf_status make_tables(clf_context *context, const cached_case *one, clf_
 static clf_status check_case(clfi_selftest *test, const cached_case *one)
 {
     clf_context *context = test->context;
-    const int64_t cache[] = {one->key_heads, (int64_t)cache_rows(one), SIZE};
+    const int64_t cache[] = {one->key_heads, (int64_t)cache_rows(one), one->size};
     clfi_selftest_operands data = {.count = 0};
     clf_tensor *rows = NULL, *counts = NULL;
     double *scratch = NULL;
     clf_status st;
-    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){one->heads, one->queries, SIZE}, -1, 1));
+    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){one->heads, one->queries, one->size}, -1, 1));
     for (int i = K; i <= V; i++)
         CLF_GOTO(clfi_operand_random_as(context, &test->random, one->dtype, 3, cache, -1, 1, &data.operand[data.count++]));
     CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){one->heads, 2 * one->reach + 1}, -1, 1));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){one->queries, one->heads, SIZE}));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){one->queries, one->heads, one->size}));
     CLF_GOTO(make_tables(context, one, &rows, &counts));
     const clf_cached_attention_args args = {.q = clfi_selftest_view(&data, Q),
                                             .k = clfi_selftest_view(&data, K),
@@ -136,7 +137,7 @@ static clf_status check_case(clfi_selftest *test, const cached_case *one)
                                             .bias = one->reach > 0 ? clfi_selftest_view(&data, BIAS) : NULL};
     CLF_GOTO(clfi_cached_attention(context, &args));
     CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
-    CLF_GOTO(clfi_alloc((size_t)one->keys * (2 * SIZE + 1), sizeof *scratch, "selftest", &scratch));
+    CLF_GOTO(clfi_alloc((size_t)one->keys * (2 * (size_t)one->size + 1), sizeof *scratch, "selftest", &scratch));
     for (int n = 0; n < one->queries; n++)
         for (int h = 0; h < one->heads; h++)
             CLF_GOTO(check_query(test, one, &data, n, h, scratch));
@@ -152,11 +153,22 @@ clf_status clfi_selftest_cached_attention(clfi_selftest *test)
 {
     const int many = 32 * (int)test->context->device.caps.compute_units + 3; /* enough that a work-item of a CPU takes several queries */
     const cached_case cases[] = {
-        {.heads = 3, .key_heads = 3, .queries = 4, .keys = 70, .dtype = CLF_F32},
-        {.heads = 3, .key_heads = 1, .queries = 4, .keys = 70, .dtype = CLF_F16},
-        {.heads = 3, .key_heads = 3, .queries = 4, .keys = 70, .dtype = CLF_F32, .window = 19, .soft_cap = 1.5f, .reach = 11},
-        {.heads = 2, .key_heads = 1, .queries = 1, .keys = 300, .dtype = CLF_F32, .window = 280, .soft_cap = 1.5f, .reach = 200},
-        {.heads = 2, .key_heads = 1, .queries = many, .keys = 25, .dtype = CLF_F32, .window = 9, .soft_cap = 1.5f, .reach = 5},
+        {.heads = 3, .key_heads = 3, .size = 32, .queries = 4, .keys = 70, .dtype = CLF_F32},
+        {.heads = 3, .key_heads = 1, .size = 64, .queries = 4, .keys = 70, .dtype = CLF_F32},
+        {.heads = 2, .key_heads = 1, .size = 128, .queries = 1, .keys = 300, .dtype = CLF_F32},
+        {.heads = 2, .key_heads = 1, .size = 128, .queries = 4, .keys = 70, .dtype = CLF_F16},
+        {.heads = 3, .key_heads = 1, .size = 32, .queries = 4, .keys = 70, .dtype = CLF_F16},
+        {.heads = 3, .key_heads = 3, .size = 32, .queries = 4, .keys = 70, .dtype = CLF_F32, .window = 19, .soft_cap = 1.5f, .reach = 11},
+        {.heads = 2,
+         .key_heads = 1,
+         .size = 32,
+         .queries = 1,
+         .keys = 300,
+         .dtype = CLF_F32,
+         .window = 280,
+         .soft_cap = 1.5f,
+         .reach = 200},
+        {.heads = 2, .key_heads = 1, .size = 32, .queries = many, .keys = 25, .dtype = CLF_F32, .window = 9, .soft_cap = 1.5f, .reach = 5},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         CLF_TRY(check_case(test, &cases[i]));

@@ -9,7 +9,7 @@
 #include "workload/reference_attention.h"
 #include "workload/selftest.h"
 
-enum { SEQUENCES = 3, TOKENS = 104, LONGEST = 70, HEADS = 2, SIZE = 32, WIDTH = HEADS * SIZE, WINDOW = 17, REACH = 9 };
+enum { SEQUENCES = 3, TOKENS = 104, LONGEST = 70, HEADS = 2, MOST_SIZE = 128, WINDOW = 17, REACH = 9 };
 
 static const int32_t offsets[SEQUENCES + 1] = {0, 1, 34, TOKENS};
 
@@ -24,34 +24,34 @@ static bool is_masked(size_t key)
 
 /* The reference for one head of one sequence: tokens first to end - 1 of qkv [T, 3, H, D]. */
 static clf_status reference_head(clf_precision precision, const clfi_selftest_operands *data, bool is_restricted, int first, int end,
-                                 int head, double *want, double *bound)
+                                 int head, int size, double *want, double *bound)
 {
     const float *qkv = data->operand[QKV].host, *by_distance = data->operand[BIAS].host + head * (2 * REACH + 1) + REACH;
     const int count = end - first;
-    double q[SIZE], k[LONGEST * SIZE], v[LONGEST * SIZE], bias[LONGEST];
+    double q[MOST_SIZE], k[LONGEST * MOST_SIZE], v[LONGEST * MOST_SIZE], bias[LONGEST];
     bool keep[LONGEST];
     for (int j = 0; j < count; j++) {
-        for (int c = 0; c < SIZE; c++) {
-            k[j * SIZE + c] = (double)qkv[(((first + j) * 3 + 1) * HEADS + head) * SIZE + c];
-            v[j * SIZE + c] = (double)qkv[(((first + j) * 3 + 2) * HEADS + head) * SIZE + c];
+        for (int c = 0; c < size; c++) {
+            k[j * size + c] = (double)qkv[(((first + j) * 3 + 1) * HEADS + head) * size + c];
+            v[j * size + c] = (double)qkv[(((first + j) * 3 + 2) * HEADS + head) * size + c];
         }
     }
     for (int i = 0; i < count; i++) {
-        for (int c = 0; c < SIZE; c++)
-            q[c] = (double)qkv[((first + i) * 3 * HEADS + head) * SIZE + c];
+        for (int c = 0; c < size; c++)
+            q[c] = (double)qkv[((first + i) * 3 * HEADS + head) * size + c];
         for (int j = 0; j < count; j++) {
             const int distance = j - i;
             keep[j] = abs(distance) < WINDOW && !is_masked((size_t)(first + j));
             bias[j] = (double)by_distance[distance < -REACH ? -REACH : distance > REACH ? REACH : distance];
         }
-        const int at = ((first + i) * HEADS + head) * SIZE;
+        const int at = ((first + i) * HEADS + head) * size;
         const clfi_ref_attention row = {.q = q,
                                         .k = k,
                                         .v = v,
                                         .keys = (size_t)count,
-                                        .d = SIZE,
-                                        .dv = SIZE,
-                                        .scale = 1 / sqrt(SIZE),
+                                        .d = size,
+                                        .dv = size,
+                                        .scale = 1 / sqrt(size),
                                         .keep = is_restricted ? keep : NULL,
                                         .bias = is_restricted ? bias : NULL,
                                         .empty_rows = CLF_EMPTY_ROWS_ZERO,
@@ -61,19 +61,20 @@ static clf_status reference_head(clf_precision precision, const clfi_selftest_op
     return CLF_OK;
 }
 
-static clf_status packed_case(clfi_selftest *test, bool is_restricted)
+static clf_status packed_case(clfi_selftest *test, bool is_restricted, int size)
 {
+    const int64_t width = HEADS * size;
     clfi_selftest_operands data = {.count = 0};
     clf_attention_batch *batch = NULL;
     clf_tensor *mask = NULL;
     uint8_t kept[TOKENS];
     double *want = NULL, *bound = NULL;
     clf_status st;
-    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){TOKENS, 3 * HEADS, SIZE}, -2, 2));
+    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){TOKENS, 3 * HEADS, size}, -2, 2));
     CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){HEADS, 2 * REACH + 1}, -1, 1));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){TOKENS, HEADS, SIZE}));
-    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *want, "selftest", &want));
-    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *bound, "selftest", &bound));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){TOKENS, HEADS, size}));
+    CLF_GOTO(clfi_alloc((size_t)(TOKENS * width), sizeof *want, "selftest", &want));
+    CLF_GOTO(clfi_alloc((size_t)(TOKENS * width), sizeof *bound, "selftest", &bound));
     for (size_t t = 0; t < TOKENS; t++)
         kept[t] = !is_masked(t);
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_U8, 1, (int64_t[]){TOKENS}, kept, &mask));
@@ -84,9 +85,9 @@ static clf_status packed_case(clfi_selftest *test, bool is_restricted)
         part[i] = *clfi_selftest_view(&data, QKV); /* [T, 3H, D] seen as [H, T, D] */
         part[i].dim[0] = HEADS;
         part[i].dim[1] = TOKENS;
-        part[i].stride[0] = SIZE;
-        part[i].stride[1] = 3 * WIDTH;
-        part[i].offset += i * WIDTH;
+        part[i].stride[0] = size;
+        part[i].stride[1] = 3 * width;
+        part[i].offset += i * width;
     }
     const clf_attention_args args = {.batch = batch,
                                      .q = &part[0],
@@ -96,13 +97,13 @@ static clf_status packed_case(clfi_selftest *test, bool is_restricted)
                                      .key_mask = is_restricted ? clfi_tensor_view(mask) : NULL,
                                      .bias = is_restricted ? clfi_selftest_view(&data, BIAS) : NULL,
                                      .window = is_restricted ? WINDOW : 0,
-                                     .scale = 1.0f / sqrtf(SIZE),
+                                     .scale = 1.0f / sqrtf((float)size),
                                      .empty_rows = CLF_EMPTY_ROWS_ZERO};
     CLF_GOTO(clfi_attention(test->context, &args));
     CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
     for (int s = 0; s < SEQUENCES; s++)
         for (int h = 0; h < HEADS; h++)
-            CLF_GOTO(reference_head(test->context->precision, &data, is_restricted, offsets[s], offsets[s + 1], h, want, bound));
+            CLF_GOTO(reference_head(test->context->precision, &data, is_restricted, offsets[s], offsets[s + 1], h, size, want, bound));
     clfi_selftest_all(test, &data.operand[OUT], want, bound);
 done:
     clfi_attention_batch_destroy(batch);
@@ -115,6 +116,8 @@ done:
 
 clf_status clfi_selftest_packed_attention(clfi_selftest *test)
 {
-    CLF_TRY(packed_case(test, false));
-    return packed_case(test, true);
+    static const int sizes[] = {32, 64, 128};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        CLF_TRY(packed_case(test, false, sizes[i]));
+    return packed_case(test, true, 32);
 }

@@ -88,6 +88,8 @@ CLF_API const clf_model_info *clf_model_get_info(const clf_model *model);
 typedef struct clf_memory_plan {
     uint64_t stored_bytes;     /* the checkpoint's tensors */
     uint64_t weight_bytes;     /* as they lie on the device */
+    uint64_t copied_bytes;     /* at most, beside weight_bytes: columns of float32 matrices for CLBlast, which are made while half of the
+                                  device's memory stays free; 0 on devices that share the host's memory */
     uint64_t half_bytes;       /* weight_bytes if matrices were rounded to f16 (CLF_STORAGE_F16) */
     uint64_t small_bytes;      /* weight_bytes if the checkpoint were converted to q4_0 */
     uint64_t encoder_bytes;    /* activations of an encoder's largest batch; 0: no encoder */

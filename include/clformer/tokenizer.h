@@ -48,7 +48,8 @@ typedef enum clf_token_type {
     CLF_TOKEN_BYTE = 6
 } clf_token_type;
 
-/* A tokenizer given by its vocabulary, as GGUF files keep it. Everything is copied. */
+/* A tokenizer given by its vocabulary, as GGUF files keep it. Everything is copied. Bytes for which gpt2 has no token are dropped. Their
+ * neighbours do not merge with each other. */
 typedef struct clf_vocabulary_spec {
     size_t size;            /* sizeof(clf_vocabulary_spec) */
     const char *model;      /* "gpt2": byte-level BPE; "llama": SentencePiece BPE, which merges by score and falls back to bytes */
@@ -58,7 +59,7 @@ typedef struct clf_vocabulary_spec {
     size_t token_count;
     const float *scores;    /* [token_count]; llama */
     const int32_t *types;   /* [token_count], clf_token_type; NULL = all normal */
-    const clf_text *merges; /* [merge_count]: "a b", best first; gpt2 */
+    const clf_text *merges; /* [merge_count]: "a b", best first; of equal ones the first counts; gpt2 */
     size_t merge_count;
     int32_t bos, eos, unknown, separator, padding; /* ids; -1 = none */
     int add_bos, add_eos;                          /* nonzero: encoding puts bos before and eos after a text */

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
+import time
 
 from runs import data, fail, program, skip_without_device
 
@@ -92,6 +94,38 @@ class Server:
     def raw(self, sent, half=False):
         """All that comes back for these bytes, to the end of the connection."""
         return self.end(self.begin(b""), sent, half)
+
+
+def samples(server, begin):
+    """The values of the metrics whose names begin so."""
+    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
+    return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(begin)]
+
+
+def overtakes(server, long, shorts):
+    """Whether passes for the long request follow the answers to the short ones, which are sent while it runs."""
+    passes = "clformer_pass_seconds_count"
+    ended = threading.Event()
+
+    def run():
+        server.post(*long)
+        ended.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while samples(server, "clformer_requests_running ") == [0] and not ended.is_set():
+        time.sleep(0.001)
+    for short in shorts:
+        server.post(*short)
+    before = samples(server, passes)
+    thread.join()
+    return samples(server, passes)[0] > before[0] + 1 # a pass is counted after its answers
+
+
+def expect_overtaking(server, long, *shorts):
+    """Short requests, pairs of a path and a body, do not wait for the end of a long one that was begun before them."""
+    if not any(overtakes(server, long, shorts) for _ in range(5)):  # the long one may be over when a short one comes
+        fail(f"short requests wait for a long one to {long[0]}: {[path for path, _ in shorts]}")
 
 
 def events(content):

@@ -283,6 +283,8 @@ def check_refused_directories(folder):
         file.write("[]")
     own = os.path.join(data, "generation")
     windows, least, split = os.path.join(folder, "windows"), copy_of(folder, "llama", "least"), copy_of(folder, "llama", "split")
+    limits = copy_of(folder, "llama_yarn", "limits")
+    change_json(os.path.join(limits, "config.json"), lambda config: config["rope_parameters"].update(beta_fast=8.0))
     shutil.copytree(os.path.join(folder, "gemma3_six"), windows)
     change_json(os.path.join(windows, "config.json"), lambda config: config.update(rope_parameters={
         "full_attention": {"rope_type": "default", "rope_theta": 1e6},
@@ -291,7 +293,7 @@ def check_refused_directories(folder):
                                 (split, "tokenizer_config", {"split_special_tokens": True})):
         with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
             json.dump(content, file)
-    for path, expected in ((windows, "a scaling of the rotary positions of layers with windows"),
+    for path, expected in ((windows, "a scaling of the rotary positions of layers with windows"), (limits, "a beta_fast other than 32"),
                            (least, "rules about allowed tokens"), (split, "split_special_tokens"),
                            (bert, 'model_type "bert" cannot be written as GGUF: expected llama, mistral, qwen2'),
                            (no_tokenizer, "tokenizer.json"), (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"),

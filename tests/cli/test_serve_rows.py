@@ -13,7 +13,7 @@ import threading
 
 from model_files import read_safetensors, write_safetensors
 from runs import clformer, fail, finish, worst
-from serving import EMBEDDER, RERANKER, Server
+from serving import EMBEDDER, RERANKER, Server, expect_overtaking
 
 TEXTS = ["A man is eating food.", "the cat sat", "it ran away and then it sat on the mat again", "x"]
 CLOSE = 2e-6
@@ -160,6 +160,11 @@ def test_scores(server):
     top = server.post("/v1/rerank", {"query": "a", "documents": [{"text": "b"}, "c", "d"], "top_n": 2})
     if top and len(top["results"]) != 2:
         fail(f"top_n: {top}")
+    query, longer = "the cat sat " * 500, ["it ran away " * count for count in (1, 300, 700, 2)]  # pairs that are cut on either side
+    want = {hit["index"]: hit["score"] for hit in lines("rerank", RERANKER, query, *longer, "--json")[0]["hits"]}
+    found = server.post("/rerank", {"query": query, "texts": longer, "truncate": True})
+    if found and not worst(abs(hit["score"] - want[hit["index"]]) for hit in found) <= CLOSE:
+        fail(f"a long query: {found}, expected {want}")
     tokens = server.post("/tokenize", {"model": "bert", "inputs": TEXTS[2], "add_special_tokens": False})[0]
     ask = {"query": TEXTS[0], "documents": [TEXTS[2]]}
     cut = server.post("/v2/rerank", {**ask, "max_tokens_per_doc": 3})
@@ -218,6 +223,15 @@ def test_together(server, want):
         fail("wrong under load:", wrong)
 
 
+def test_turns(server):
+    """A short request is not held up by a long one of the same kind, nor by one of another kind."""
+    texts = ["the cat sat on the mat " * 6] * 8000
+    long = "/v1/embeddings", {"input": texts, "truncate": True, "dimensions": 1}
+    expect_overtaking(server, long, ("/embed", {"inputs": "a"}), ("/embed", {"inputs": "a", "normalize": False}))
+    long = "/v1/rerank", {"query": "a", "documents": texts, "top_n": 1}
+    expect_overtaking(server, long, ("/rerank", {"query": "a", "texts": ["b"]}), ("/predict", {"inputs": "a"}))
+
+
 def test_not_finite():
     """A model that computes NaN from one token: no route answers with it, or leaves it out. The client did not cancel anything."""
     with tempfile.TemporaryDirectory() as work:
@@ -259,6 +273,7 @@ test_tei(server, vectors)
 test_scores(server)
 test_ollama(server, vectors)
 test_together(server, vectors)
+test_turns(server)
 test_not_finite()
 if (status := server.stop()) != 0:
     fail(f"the server ended with {status}: {server.log()[-500:]}")

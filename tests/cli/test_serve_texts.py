@@ -4,13 +4,14 @@
 writes. test_serve_texts.py PROGRAM DATA"""
 import json
 import os
+import re
 import socket
 import tempfile
 import threading
 import time
 
 from runs import clformer, data, fail, finish
-from serving import EMBEDDER, RERANKER, WRITER, Server, events
+from serving import EMBEDDER, RERANKER, WRITER, Server, events, expect_overtaking, samples
 
 PROMPTS = ["a", "b c", "the cat", "it ran"]
 TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {{ m.reasoning_content }}{{ m.thinking }}" \
@@ -107,6 +108,13 @@ def test_refusals(server):
         answer = server.post("/v1/completions", {"prompt": prompt, "stream": prompt == "a " * 200}, 400)
         if prompt == "a " * 200 and answer and answer["error"]["code"] != "context_length_exceeded":
             fail(f"a long prompt: {answer}")
+    for text in ("a " * 200000, "a" * 400000):  # is not read to its end
+        messages = [{"role": "user", "content": text}]
+        for path, body in (("/v1/completions", {"prompt": text}), ("/v1/chat/completions", {"messages": messages})):
+            answer = server.post(path, body, 400)
+            found = answer and re.search(r": expected at most \d+ tokens .*, found at least (\d+)$", answer["error"]["message"])
+            if answer and not (found and int(found.group(1)) < 10000):
+                fail(f"{path}, a very long prompt: {answer}")
 
 
 def test_chat(server):
@@ -162,10 +170,14 @@ def test_together(server):
         fail("other texts beside other requests:", wrong)
 
 
-def samples(server, begin):
-    """The values of the metrics whose names begin so."""
-    lines = server.ask("GET", "/metrics")[2].decode().splitlines()
-    return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(begin)]
+def test_turns(server):
+    """A short text gets a place before the last prompt of a request that was begun before it."""
+    ask = {"max_tokens": 60, "temperature": 0}
+    expect_overtaking(server, ("/v1/completions", {**ask, "prompt": ["a"] * 128}), ("/v1/completions", {"prompt": "a", "max_tokens": 1}),
+                      ("/v1/chat/completions", {"messages": [{"role": "user", "content": "a"}], "max_tokens": 1}))
+    want, found = written("a", 60), server.post("/v1/completions", {**ask, "prompt": ["a"] * 40})
+    if found and [choice["text"] for choice in found["choices"]] != [want] * 40:
+        fail(f"more prompts than places: {found}, expected {want!r}")
 
 
 def test_prefixes(server):
@@ -262,6 +274,7 @@ with tempfile.TemporaryDirectory() as directory:
     test_refusals(main)
     test_chat(main)
     test_together(main)
+    test_turns(main)
     test_prefixes(main)
     test_leaving(main)
     if main.stop() != 0:
@@ -279,6 +292,7 @@ with tempfile.TemporaryDirectory() as directory:
         fail("an encoder-decoder:", short.log()[-500:])
     two = Server(folder, EMBEDDER, "--device", ",") # the default device twice
     test_together(two)
+    test_turns(two)
     if samples(two, "clformer_devices ") != [2] or two.stop() != 0:
         fail("two devices:", two.log()[-500:])
     if not os.environ.get("CLF_TEST_SMALL") and not os.environ.get("CLF_TEST_NUMBERS"):  # it compiles all kernels

@@ -11,6 +11,18 @@ enum { TEXT_MAX = 512 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A text that its caller refuses for the number of its tokens has as many; another one has its own. */
+static void check_enough(const clf_tokenizer *tokenizer, const char *text, size_t size, size_t enough, const clf_encoding *whole)
+{
+    const clf_encode_options options = {.add_special_tokens = true, .enough_tokens = enough};
+    clf_encoding got = CLF_ENCODING_INIT;
+    if (clfi_tokenizer_encode(tokenizer, text, size, NULL, 0, &options, &got) != CLF_OK)
+        abort();
+    if (whole->length - clf_tokenizer_added_count(tokenizer, false) >= enough ? got.length < enough : got.length != whole->length)
+        abort();
+    clfi_encoding_free(&got);
+}
+
 /* Every id has a text, the number of tokens obeys the limit, and a truncated text gives the beginning of the whole. */
 static void check_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size)
 {
@@ -27,6 +39,8 @@ static void check_encode(const clf_tokenizer *tokenizer, const char *text, size_
         if (whole.ids[i] < 0 || (size_t)whole.ids[i] >= clf_tokenizer_vocabulary_size(tokenizer) ||
             !clf_tokenizer_token(tokenizer, whole.ids[i]))
             abort();
+    if (!pair)
+        check_enough(tokenizer, text, size, 3, &whole);
     options.max_tokens = clf_tokenizer_added_count(tokenizer, pair != NULL) + 3;
     if (clfi_tokenizer_encode(tokenizer, text, size, pair, pair_size, &options, &cut) != CLF_OK)
         abort();

@@ -371,8 +371,9 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     cl_ulong local_bytes = 0;
     size_t g[3] = {1, 1, 1}, l[3] = {0, 0, 0};
     REAL(clEnqueueNDRangeKernel)
-    if (shim_lost(queue))
-        return CL_OUT_OF_RESOURCES;
+    const cl_int lost = shim_lost(queue);
+    if (lost != CL_SUCCESS)
+        return lost;
     clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
     clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);

@@ -6,6 +6,7 @@
 #include "shim_lost.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,12 +61,13 @@ static bool is_named(unsigned long call, bool *out_one)
     return is_gone;
 }
 
-bool shim_lost(cl_command_queue queue)
+cl_int shim_lost(cl_command_queue queue)
 {
+    const char *loss = getenv("CLF_TEST_GPU_LOSS");
     cl_context own = NULL;
     bool is_lost = false;
     if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof own, &own, NULL) != CL_SUCCESS)
-        return false;
+        return CL_SUCCESS;
     pthread_mutex_lock(&lock);
     bool is_one = false;
     const bool loses = is_named(++calls, &is_one);
@@ -75,7 +77,7 @@ bool shim_lost(cl_command_queue queue)
         is_lost |= contexts[i].handle == own && contexts[i].is_lost;
     }
     pthread_mutex_unlock(&lock);
-    return is_lost;
+    return !is_lost ? CL_SUCCESS : loss && *loss ? atoi(loss) : CL_OUT_OF_RESOURCES;
 }
 
 __attribute__((destructor)) static void tell_calls(void)
@@ -94,26 +96,31 @@ EXPORT cl_int clFinish(cl_command_queue queue)
     REAL(clFinish)
     const cl_int code = real(queue);
     shim_note("finish");
-    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : code;
+    const char *loss = getenv("CLF_TEST_GPU_LOSS");
+    const cl_int lost = shim_lost(queue);
+    return lost != CL_SUCCESS && !(loss && *loss) ? lost : code;
 }
 
 EXPORT cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *data,
                                   cl_uint count, const cl_event *wait, cl_event *event)
 {
     REAL(clEnqueueReadBuffer)
-    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, buffer, blocking, offset, size, data, count, wait, event);
+    const cl_int lost = shim_lost(queue);
+    return lost != CL_SUCCESS ? lost : real(queue, buffer, blocking, offset, size, data, count, wait, event);
 }
 
 EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *data,
                                    cl_uint count, const cl_event *wait, cl_event *event)
 {
     REAL(clEnqueueWriteBuffer)
-    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, buffer, blocking, offset, size, data, count, wait, event);
+    const cl_int lost = shim_lost(queue);
+    return lost != CL_SUCCESS ? lost : real(queue, buffer, blocking, offset, size, data, count, wait, event);
 }
 
 EXPORT cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
                                   cl_uint count, const cl_event *wait, cl_event *event)
 {
     REAL(clEnqueueCopyBuffer)
-    return shim_lost(queue) ? CL_OUT_OF_RESOURCES : real(queue, from, to, from_offset, to_offset, size, count, wait, event);
+    const cl_int lost = shim_lost(queue);
+    return lost != CL_SUCCESS ? lost : real(queue, from, to, from_offset, to_offset, size, count, wait, event);
 }

@@ -53,13 +53,15 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph="", launch_ms="", small=""):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph="", launch_ms="", small="",
+                 log_level=""):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
         environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
                            CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
                            XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph, CLF_LAUNCH_MS=launch_ms,
+                           CLF_LOG=log_level,
                            CLF_TEST_GPU_SMALL=small, CLF_TEST_SMALL="1",  # the latter for test programs
                            **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
@@ -101,6 +103,16 @@ def check_devices():
     shown = (found["name"], found["type"], found["max_work_group_size"], found["local_memory_bytes"], found["usable"], found["default"])
     if shown != (NAME, "GPU", GROUP, LOCAL, True, True):
         fail(f"devices: {shown}")
+    budget = 100 if found["unified_memory"] else 500
+    if found["launch_ms"] != budget or f"; launches of up to {budget} ms" not in Run(["devices"]).done.stdout:
+        fail(f"devices: launches of up to {found['launch_ms']} ms, expected {budget}")
+    told = [Run(["devices", *option], launch_ms="12.5").done.stdout for option in ([], ["--all"], ["--json"])]
+    if "; launches of up to 12.5 ms" not in told[0] or "at most 12.5 ms by estimate" not in told[1] or \
+            json.loads(told[2])["devices"][0]["launch_ms"] != 12.5:
+        fail(f"devices with CLF_LAUNCH_MS=12.5: {told}")
+    refused = Run(["devices"], launch_ms="soon", check=False).done
+    if refused.returncode != 2 or "CLF_LAUNCH_MS: expected milliseconds" not in refused.stderr:
+        fail(f"devices with CLF_LAUNCH_MS=soon: status {refused.returncode}: {refused.stderr}")
     probes = [line.split(None, 1)[1] for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
     said = [line.split(":")[0] for line in probes]  # PoCL has no sub-groups, whatever the shim shows
     families = (("rows", (64, 128, 256)), ("groups", (16, 32, 64, 128, 256)))
@@ -352,6 +364,23 @@ def check_first_use_tiles():
         fail(f"first use: timed tiles {timed}")
 
 
+def check_stated():
+    """Every launch of several work-groups says how much work it is, so that it can be split. Probes are small, and launch graphs are not used where
+    they would be too long."""
+    generation = os.path.join(data, "generation")
+    for arguments, engines in ((["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], ""),
+                               (["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], "gemm=packed"),
+                               (["generate", os.path.join(generation, "llama"), "ab", "--max-tokens", "3"], ""),
+                               (["generate", os.path.join(generation, "llama_blocks", "model.gguf"), "ab", "--max-tokens", "3"], ""),
+                               (["translate", os.path.join(data, "translation", "t5"), "red", "--max-tokens", "3"], ""),
+                               (["selftest"], "")):
+        run = Run(arguments, engines, log_level="debug")
+        silent = {line.split("kernel ", 1)[1].split()[0] for line in run.done.stderr.splitlines() if " states no work" in line}
+        silent = {name for name in silent if name != "group_graph" and not name.startswith("probe_")}
+        if silent or "kernel " not in run.done.stderr:
+            fail(f"{run.name}: launches that state no work: {silent}")
+
+
 with tempfile.TemporaryDirectory() as work:
     vendors = pocl_alone(work)
     check_devices()
@@ -373,6 +402,8 @@ with tempfile.TemporaryDirectory() as work:
         check_graphs()
     if device in ("intel_gen12", "arm_small"):
         check_pieces()
+    if device == "intel_gen12":
+        check_stated()
     if device == "arm_small":
         check_small_kernels()
     if IS_WHOLE:

@@ -15,6 +15,8 @@ from shown import pocl_alone
 program, data, shim, sequences, device, losses = sys.argv[1:]
 data = os.path.abspath(data)
 LOSSES = int(losses)
+# Answers of drivers to calls on a lost device, although a wait may end well.
+LOSSES_TOLD = {"CL_DEVICE_NOT_AVAILABLE": -2, "CL_INVALID_COMMAND_QUEUE": -36, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST": -14}
 failures = []
 
 
@@ -28,6 +30,7 @@ def run(arguments, lose="", stdin="", binary=program, **more):
     if os.path.exists(calls):
         os.remove(calls)
     environment = dict(os.environ, CLF_TEST_GPU=device, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1", CLF_TEST_GPU_LOSE=lose,
+                       CLF_TEST_GPU_BUDGET_MS="100",  # and no launch may take more than twice that
                        CLF_TEST_GPU_CALLS=calls, CLF_CACHE_DIR=os.environ.get("CLF_CACHE_DIR") or os.path.join(work, "cache"), **more)
     environment.pop("CLF_DEVICE", None)
     done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False, input=stdin)
@@ -105,6 +108,10 @@ def check(arguments, stdin, path):
             fail(f"{title}: lost at call {call} of {count}: status {done.returncode}: {done.stdout} {done.stderr}")
     if not told:
         fail(f"{title}: no loss was told")
+    for name, code in LOSSES_TOLD.items():
+        done, _ = run(arguments, str(count // 2), stdin, CLF_TEST_GPU_LOSS=str(code))
+        if done.returncode != 0 or result(done, path) != wanted or f"{name} ({code})" not in done.stderr:
+            fail(f"{title}: {name} from call {count // 2} of {count}: status {done.returncode}: {done.stdout} {done.stderr}")
     done, _ = run(arguments, f"{count // 2 + 1}-", stdin)
     if done.returncode != 1 or "device lost: " not in done.stderr or "CL_OUT_OF_RESOURCES" not in done.stderr.splitlines()[-1]:
         fail(f"{title}: lost for good: status {done.returncode}: {done.stderr}")

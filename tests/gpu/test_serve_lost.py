@@ -32,8 +32,9 @@ def stream(server, prompt):
 
 def ask_all(server, got):
     for prompt in PROMPTS:
-        status, _, content = server.ask("POST", "/v1/completions", {"prompt": prompt, "max_tokens": 12, "temperature": 0})
-        got.append((status, content["choices"][0]["text"] if status == 200 else content["error"]["code"]))
+        for some in (prompt, [prompt, *PROMPTS]):
+            status, _, content = server.ask("POST", "/v1/completions", {"prompt": some, "max_tokens": 12, "temperature": 0})
+            got.append((status, "|".join(choice["text"] for choice in content["choices"]) if status == 200 else content["error"]["code"]))
         got.append(stream(server, prompt))
         status, _, content = server.ask("POST", "/v1/embeddings", {"input": [prompt, *PROMPTS]})
         got.append((status, content["data"][0]["embedding"] if status == 200 else content["error"]["code"]))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/context.h"
+#include "runtime/launch_budget.h"
 #include "support/cases_gemm.h"
 #include "support/check.h"
 #include "support/device.h"
@@ -44,11 +45,17 @@ static void check_result(const gemm_case *one, const operand *a, const operand *
     double *want = calloc((size_t)matrix + 1, sizeof *want), *bound = calloc((size_t)matrix + 1, sizeof *bound);
     assert_true(want && bound);
     for (int64_t i = 0; i < product(one->batch, one->batch_rank); i++) {
-        clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m, .n = one->n, .k = one->k, .alpha = alpha, .activation = one->activation,
-                                 .a = a->value + (one->a_repeats ? 0 : i * one->m * one->k),
-                                 .b = b->value + (one->b_repeats ? 0 : i * one->k * one->n), .bias = one->has_bias ? bias->value : NULL,
-                                 .residual = one->has_residual ? residual->value + i * matrix : NULL, .precision = precision},
-                     want, bound);
+        clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m,
+                                           .n = one->n,
+                                           .k = one->k,
+                                           .alpha = alpha,
+                                           .activation = one->activation,
+                                           .a = a->value + (one->a_repeats ? 0 : i * one->m * one->k),
+                                           .b = b->value + (one->b_repeats ? 0 : i * one->k * one->n),
+                                           .bias = one->has_bias ? bias->value : NULL,
+                                           .residual = one->has_residual ? residual->value + i * matrix : NULL,
+                                           .precision = precision},
+                          want, bound);
         operand_check(c, (size_t)(i * matrix), (size_t)matrix, want, bound, id);
     }
     free(bound);
@@ -104,6 +111,24 @@ static void test_engine(void **state)
     clf_context_destroy(context);
     if (run == 0)
         skip();
+}
+
+/* Products that CLBlast computes some batches, rows or columns at a time, because the whole would exceed the budget of a launch. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    clf_context *context = gemm_engine_context("gemm=clblast");
+    CHECK_OK(clfi_budget_set(context, 1e-6));
+    context->budget.is_measured = true; /* the guess stays */
+    for (size_t i = 0; i < sizeof gemm_cases / sizeof gemm_cases[0]; i++)
+        if (takes_case(i, gemm_cases[i].is_small))
+            check_case(context, &gemm_cases[i]);
+    const gemm_case large = {SHAPE(70, 200, 33), EPILOGUE(GELU, true, true)};
+    const uint64_t before = context->stats.kernels_launched;
+    check_case(context, &large);
+    CHECK(context->stats.kernels_launched - before >= 2 * 4, "a product of 70 x 200 takes %d launches",
+          (int)(context->stats.kernels_launched - before)); /* two pieces of rows, each of four pieces of columns */
+    clf_context_destroy(context);
 }
 
 /* Elements that are not finite, and their places. */
@@ -271,7 +296,7 @@ static void test_broken_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_sums),
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_pieces), cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_sums),
                                         cmocka_unit_test(test_broken_calls)};
     cmocka_set_test_filter(getenv("CLF_TEST_ONLY")); /* emulated matrix units need one of them at times */
     return run_gemm_engine_tests("engines", test_engine) + cmocka_run_group_tests(others, device_setup, device_teardown);

@@ -5,6 +5,7 @@
 
 #include "op/linear.h"
 #include "runtime/context.h"
+#include "runtime/launch_budget.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/engines.h"
@@ -163,6 +164,19 @@ static void test_engine(void **state)
     clf_context_destroy(context);
 }
 
+/* Layers whose products CLBlast computes in pieces, because the whole would exceed the budget of a launch. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    clf_context *context = gemm_engine_context("gemm=clblast");
+    CHECK_OK(clfi_budget_set(context, 1e-6));
+    context->budget.is_measured = true; /* the guess stays */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (takes_case(i, cases[i].is_small))
+            check_case(context, &cases[i], "clblast in pieces");
+    clf_context_destroy(context);
+}
+
 /* The public calls: leading dimensions as one, the same result for a row alone and in a batch. */
 static void test_public(void **state)
 {
@@ -213,6 +227,6 @@ static void test_public(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_public)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_pieces), cmocka_unit_test(test_public)};
     return run_gemm_engine_tests("engines", test_engine) + cmocka_run_group_tests(others, device_setup, device_teardown);
 }

@@ -2,6 +2,7 @@
 /* Launches that would exceed a budget: cut into pieces that together do what the whole does, and never otherwise. */
 #include "runtime/launch_budget.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "runtime/launch.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/temp.h"
 
 enum { ITEMS = 4096, LOCAL0 = 2, LOCAL1 = 2 };
 
@@ -135,9 +137,23 @@ static void test_whole(void **state)
     clf_context_destroy(free_one);
 }
 
+/* Gives a variable its old value, which is freed; NULL: it had none. */
+static void restore(const char *name, char *kept)
+{
+    if (kept)
+        setenv(name, kept, 1);
+    else
+        unsetenv(name);
+    free(kept);
+}
+
 /* The first launch beyond the budget has the rates looked up; they are numbers, and a second context finds the same. */
 static void test_rates(void **state)
 {
+    const char *old = getenv("CLF_CACHE_DIR");
+    char folder[TEMP_PATH_BYTES], *kept = old ? strdup(old) : NULL;
+    temp_directory_make(folder);
+    setenv("CLF_CACHE_DIR", folder, 1);
     clf_context *first = create(*state, 1, 0);
     assert_false(first->budget.is_measured);
     const double guess = first->budget.multiply_adds_per_ns;
@@ -145,7 +161,16 @@ static void test_rates(void **state)
     CHECK(first->budget.is_measured && first->budget.multiply_adds_per_ns >= guess / 16 &&
               first->budget.multiply_adds_per_ns <= 8 * guess && first->budget.bytes_per_ns > 0,
           "%g multiply-adds in a nanosecond, guessed %g; %g bytes", first->budget.multiply_adds_per_ns, guess, first->budget.bytes_per_ns);
+    clf_context *second = create(*state, 1, 0);
+    launch_once(second, &shapes[1], 100);
+    CHECK(fabs(second->budget.multiply_adds_per_ns / first->budget.multiply_adds_per_ns - 1) < 1e-5 &&
+              fabs(second->budget.bytes_per_ns / first->budget.bytes_per_ns - 1) < 1e-5,
+          "a second context finds %g multiply-adds in a nanosecond and %g bytes, the first %g and %g", second->budget.multiply_adds_per_ns,
+          second->budget.bytes_per_ns, first->budget.multiply_adds_per_ns, first->budget.bytes_per_ns);
+    clf_context_destroy(second);
     clf_context_destroy(first);
+    temp_directory_remove(folder);
+    restore("CLF_CACHE_DIR", kept);
 }
 
 typedef struct variable_case {
@@ -172,11 +197,7 @@ static void test_variable(void **state)
         CHECK_OK(clfi_budget_set(&probe, 7)); /* what the caller says goes before the variable */
         assert_true(probe.budget.limit_ns == 7e6);
     }
-    if (kept)
-        setenv("CLF_LAUNCH_MS", kept, 1);
-    else
-        unsetenv("CLF_LAUNCH_MS");
-    free(kept);
+    restore("CLF_LAUNCH_MS", kept);
 }
 
 /* Half of the bound, from wherever it comes; the variable counts where the caller leaves the choice, and contexts that share inherit it. */
@@ -210,11 +231,7 @@ static void test_background(void **state)
         clf_context_destroy(shared);
         clf_context_destroy(context);
     }
-    if (kept)
-        setenv("CLF_BACKGROUND", kept, 1);
-    else
-        unsetenv("CLF_BACKGROUND");
-    free(kept);
+    restore("CLF_BACKGROUND", kept);
 }
 
 static void test_defaults(void **state)
@@ -231,7 +248,7 @@ static void test_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_whole),    cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_whole),      cmocka_unit_test(test_rates),
         cmocka_unit_test(test_variable), cmocka_unit_test(test_background), cmocka_unit_test(test_defaults),
     };
     return cmocka_run_group_tests_name("runtime.launch_budget", tests, device_setup, device_teardown);

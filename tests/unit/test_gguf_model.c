@@ -58,9 +58,22 @@ MAKE(yarn, begin_model(f, "qwen2", 3); put_string(f, "qwen2.rope.scaling.type", 
      put_uint(f, "qwen2.rope.scaling.original_context_length", 32))
 MAKE(yarn_magnitude, begin_model(f, "qwen2", 3); put_string(f, "qwen2.rope.scaling.type", "yarn");
      put_float(f, "qwen2.rope.scaling.factor", 4); put_float(f, "qwen2.rope.scaling.attn_factor", 2))
-MAKE(windows_by_number, begin_model(f, "gemma3", 1); put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
-MAKE(windows_listed, begin_model(f, "gemma3", 1); put_key(f, "gemma3.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 6, 8);
-     put(f, 0x010100000001, 6))
+MAKE(yarn_limits, begin_model(f, "qwen2", 4); put_string(f, "qwen2.rope.scaling.type", "yarn");
+     put_float(f, "qwen2.rope.scaling.factor", 4); put_float(f, "qwen2.rope.scaling.yarn_beta_fast", 32);
+     put_float(f, "qwen2.rope.scaling.yarn_beta_slow", 1))
+MAKE(longrope, begin_model(f, "phi3", 1); f->bytes[8] = 1; /* tensors */ put_uint(f, "phi3.rope.scaling.original_context_length", 32);
+     put_tensor(f, "rope_factors_short.weight", 1, SIZES(1), 0, 0); put_data(f, 32, 4))
+MAKE(local_base, begin_model(f, "gemma3", 1); put_float(f, "gemma3.rope.freq_base_swa", 500))
+MAKE(same_base, begin_model(f, "gemma2", 2); put_float(f, "gemma2.rope.freq_base", 500); put_float(f, "gemma2.rope.freq_base_swa", 500))
+MAKE(same_heads, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.key_length_swa", 4);
+     put_uint(f, "gemma3.rope.dimension_count_swa", 4))
+MAKE(unused_factor, begin_model(f, "gemma3", 2); put_string(f, "gemma3.rope.scaling.type", "none");
+     put_float(f, "gemma3.rope.scaling.factor", 4))
+MAKE(pattern_alone, begin_model(f, "gemma3", 1); put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
+MAKE(windows_by_number, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.sliding_window", 8);
+     put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
+MAKE(windows_listed, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.sliding_window", 8);
+     put_key(f, "gemma3.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 6, 8); put(f, 0x010100000001, 6))
 MAKE(zeros, begin_model(f, "gemma2", 2); put_uint(f, "gemma2.attention.sliding_window", 0);
      put_float(f, "gemma2.attn_logit_softcapping", 0))
 MAKE(rest, begin_model(f, "llama", 3); put_uint(f, "llama.vocab_size", 9); put_uint(f, "llama.attention.sliding_window_pattern", 6);
@@ -89,6 +102,18 @@ static void configurations(void **state)
         {"yarn", make_yarn, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32}"},
         {"yarn, magnitude", make_yarn_magnitude, "rope_scaling",
          "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"attention_factor\": 2.2772588722239782}"},
+        {"yarn, its limits", make_yarn_limits, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0}"},
+        {"longrope without a magnitude", make_longrope, "rope_scaling",
+         "{\"short_factor\": [1.1443742118159064e-28], \"rope_type\": \"longrope\", \"original_max_position_embeddings\": 32, "
+         "\"attention_factor\": 1.0}"},
+        {"no base", make_no_scaling, "rope_theta", "10000.0"},
+        {"no base of layers without windows", make_local_base, "rope_theta", "10000.0"},
+        {"a base of layers with windows", make_local_base, "rope_local_base_freq", "500.0"},
+        {"one base for all layers", make_same_base, "rope_theta", "500.0"},
+        {"heads of layers with windows", make_same_heads, "head_dim", NULL},
+        {"a factor that is not used", make_unused_factor, "rope_scaling", NULL},
+        {"no width of windows", make_pattern_alone, "sliding_window", "null"},
+        {"no windows without a width", make_pattern_alone, "layer_types", NULL},
         {"each third sees all", make_windows_by_number, "layer_types",
          "[\"sliding_attention\", \"sliding_attention\", \"full_attention\", \"sliding_attention\", \"sliding_attention\", "
          "\"full_attention\"]"},
@@ -126,6 +151,13 @@ MAKE(linear_magnitude, begin_model(f, "llama", 2); put_float(f, "llama.rope.scal
      put_float(f, "llama.rope.scaling.attn_factor", 2))
 MAKE(local_magnitude, begin_model(f, "gemma3", 2); put_float(f, "gemma3.rope.scaling.factor", 2);
      put_float(f, "gemma3.rope.scaling.attn_factor", 2))
+MAKE(yarn_fast, begin_model(f, "llama", 3); put_string(f, "llama.rope.scaling.type", "yarn"); put_float(f, "llama.rope.scaling.factor", 4);
+     put_float(f, "llama.rope.scaling.yarn_beta_fast", 8))
+MAKE(yarn_slow, begin_model(f, "phi3", 3); put_string(f, "phi3.rope.scaling.type", "yarn"); put_float(f, "phi3.rope.scaling.factor", 4);
+     put_float(f, "phi3.rope.scaling.yarn_beta_slow", 2))
+MAKE(other_base, begin_model(f, "gemma2", 1); put_float(f, "gemma2.rope.freq_base_swa", 500))
+MAKE(local_factor, begin_model(f, "gemma2", 2); put_string(f, "gemma2.rope.scaling.type", "none");
+     put_float(f, "gemma2.rope.scaling.factor", 4))
 MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 2, 8);
      put(f, 1, 2))
 MAKE(suppressed_text, begin_model(f, "llama", 1); put_string(f, "tokenizer.ggml.suppress_tokens", "7"))
@@ -135,6 +167,7 @@ MAKE(other_heads, begin_model(f, "gemma3", 2); put_uint(f, "gemma3.attention.key
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
 MAKE(adapter, begin_model(f, "llama", 1); put_string(f, "general.type", "adapter"))
+MAKE(other_name, begin_model(f, "mistral", 0))
 MAKE(no_layers, begin(f, 0, 2); put_string(f, "general.architecture", "llama"); put_epsilon(f, "llama", "layer_norm_rms_epsilon", 1e-5f))
 
 MAKE(eps_none, wrong_epsilon(f, "llama", "other", 1))
@@ -153,12 +186,17 @@ static void refused_configurations(void **state)
         ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected only with yarn or longrope"),
         ROW(local_magnitude, CLF_UNSUPPORTED, "gemma3.rope.scaling.attn_factor is 2: expected 1"),
+        ROW(yarn_fast, CLF_UNSUPPORTED, "llama.rope.scaling.yarn_beta_fast is 8: expected 32"),
+        ROW(yarn_slow, CLF_UNSUPPORTED, "phi3.rope.scaling.yarn_beta_slow is 2: expected 1"),
+        ROW(other_base, CLF_UNSUPPORTED, "gemma2.rope.freq_base_swa is 500: expected gemma2.rope.freq_base, 10000"),
+        ROW(local_factor, CLF_UNSUPPORTED, "gemma2.rope.scaling.factor is 4 beside the type \"none\""),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected one number, or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
         ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),
         ROW(other_heads, CLF_UNSUPPORTED, "gemma3.attention.key_length_swa is 8: expected gemma3.attention.key_length, 4"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
         ROW(adapter, CLF_UNSUPPORTED, "general.type \"adapter\": expected a whole model"),
+        ROW(other_name, CLF_UNSUPPORTED, "general.architecture \"mistral\": expected \"llama\""),
         ROW(no_layers, CLF_FORMAT, "\"llama.embedding_length\": expected an integer from 0 to 1073741824, found nothing"),
         ROW(eps_none, CLF_FORMAT, "\"llama.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
         ROW(eps_other, CLF_FORMAT, "\"qwen2.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),

@@ -229,7 +229,7 @@ static void long_runs(void **state)
 
 enum { MOST = 24 };
 
-/* Tokens "a", "b", ... of a file with a type behind their text where that is not 1: "<x>|3". */
+/* Tokens "a", "b", ... of a file with a type behind their text where that is not 1: "<x>|#3". Merges follow the tokens: "a b|+". */
 typedef struct made_file {
     const char *name;
     const char *model, *pre, *keys; /* keys: "key=number ..." of ids, "key=true", or "general.name=text"; pre NULL: none */
@@ -251,13 +251,15 @@ static void put_value(image *f, const char *key, const char *value)
 static void make_file(const made_file *file, image *f)
 {
     char keys[512];
-    uint64_t values = file->pre ? 7 : 6, count = 0;
+    uint64_t values = file->pre ? 7 : 6, count = 0, merges = 0;
     const bool is_llama = strcmp(file->model, "llama") == 0;
     snprintf(keys, sizeof keys, "%s", file->keys);
     for (const char *at = file->keys; *at; at++)
         values += *at == '=';
-    while (count < MOST && file->tokens[count])
+    while (count < MOST && file->tokens[count] && !strstr(file->tokens[count], "|+"))
         count++;
+    while (count + merges < MOST && file->tokens[count + merges])
+        merges++;
     begin(f, 0, values);
     put_string(f, "tokenizer.ggml.model", file->model);
     if (file->pre)
@@ -285,7 +287,11 @@ static void make_file(const made_file *file, image *f)
         put(f, 0, 4);
     put_key(f, "tokenizer.ggml.merges", 9);
     put(f, 8, 4);
-    put(f, 0, 8);
+    put(f, merges, 8);
+    for (size_t i = count; i < count + merges; i++) {
+        put(f, strlen(file->tokens[i]) - 2, 8);
+        put_bytes(f, file->tokens[i], strlen(file->tokens[i]) - 2);
+    }
     put_string(f, "general.architecture", is_llama ? "llama" : "qwen2");
     for (char *key = strtok(keys, " "); key; key = strtok(NULL, " ")) {
         char full[96], *value = strchr(key, '=');
@@ -324,6 +330,9 @@ static void end_tokens(void **state)
         {{"no key", "gpt2", "gpt-2", "", {"a", "<|im_end|>|#3", "<|eot_id|>|#3", "<|eom_id|>|#3"}}, "1 2 3"},
         {{"all keys", "gpt2", "gpt-2", "eos_token_id=2 eot_token_id=1 eom_token_id=0", {"a|#3", "b|#3", "c|#3", "d|#3"}}, "2 1 0"},
         {{"one token in two keys", "gpt2", "gpt-2", "eos_token_id=1 eot_token_id=1", {"a", "b|#3"}}, "1"},
+        {{"SentencePiece's number", "llama", NULL, "", {"<u>|#2", "<b>|#3", "<e>|#3"}}, "2"},
+        {{"the same for none", "llama", NULL, "eos_token_id=4294967295", {"<u>|#2", "<b>|#3", "<e>|#3"}}, "2"},
+        {{"too few tokens for it", "llama", NULL, "", {"<u>|#2", "<b>|#3"}}, ""},
         {{"no such token", "gpt2", "gpt-2", "eos_token_id=4294967295", {"a", "b|#3"}}, ""},
         {{"every text of a turn's end",
           "gpt2",
@@ -345,6 +354,7 @@ static void end_tokens(void **state)
         {{"channels", "gpt2", "gpt-2", "eos_token_id=0", {"<|return|>|#3", "<|call|>|#3", "<|end|>|#3", "<|channel|>|#3"}}, "0 1"},
         {{"other channels", "gpt2", "gpt-2", "", {"<|flush|>|#3", "<|calls|>|#3", "<|end|>|#3"}}, "0 1"},
         {{"one channel's alone", "gpt2", "gpt-2", "", {"<|return|>|#3", "<|flush|>|#3", "<|end|>|#3"}}, "0 1 2"},
+        {{"a channel's by a key", "gpt2", "gpt-2", "eot_token_id=0 fim_pad_token_id=1", {"<|start|>|#3", "<|message|>"}}, "0 1"},
         {{"</s> of text", "gpt2", "gpt-2", "", {"<eos>|#3", "<|tool_response>|#3", "</s>"}}, "0 1"},
     };
     (void)state;
@@ -407,8 +417,9 @@ static void encoded(void **state)
         {{"no bos token by the pre-tokenizer", "gpt2", "dbrx", "bos_token_id=4", {BYTES3, "<s>|#3"}}, "a", "0"},
         {{"the key goes before it", "gpt2", "llama-bpe", "bos_token_id=4 add_bos_token=false", {BYTES3, "<s>|#3"}}, "a", "0"},
         {{"and the other way", "gpt2", "gpt-2", "bos_token_id=4 add_bos_token=true", {BYTES3, "<s>|#3"}}, "a", "4 0"},
-        {{"a name without a bos token", "gpt2", "llama-bpe", "", {BYTES3}}, "a", "0"},
+        {{"no bos token by the key", "gpt2", "llama-bpe", "add_bos_token=false", {BYTES3}}, "a", "0"},
         {{"SentencePiece's numbers", "llama", NULL, "", {"<unk>|#2", "<s>|#3", "</s>|#3", "\u2581", "a"}}, "a", "1 3 4"},
+        {{"the same for none", "llama", NULL, "bos_token_id=4294967295", {"<unk>|#2", "<s>|#3", "</s>|#3", "\u2581", "a"}}, "a", "1 3 4"},
         {{"no space before", "llama", NULL, "add_space_prefix=false", {"<unk>|#2", "<s>|#3", "</s>|#3", "\u2581", "a"}}, "a", "1 4"},
         {{"an end of any type is found", "gpt2", "gpt-2", "", {BYTES3, "<|im_end|>"}}, "a<|im_end|>b", "0 4 1"},
         {{"unlike another text", "gpt2", "gpt-2", "", {BYTES3, "<|im_|>"}}, "a<|im_|>b", "0 1"},
@@ -441,6 +452,48 @@ static void encoded(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
+/* llama.cpp would put token 11 before texts. */
+static void no_bos(void **state)
+{
+    static const char *const keys[] = {"", "bos_token_id=4294967295", "add_bos_token=true"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const made_file file = {keys[i], "gpt2", "llama-bpe", keys[i], {BYTES3}};
+        clf_gguf *gguf = open_made(&file);
+        clf_tokenizer *tokenizer = NULL;
+        CHECK_FAILS(clfi_tokenizer_of_gguf(gguf, &tokenizer), CLF_FORMAT, "texts get a bos token, and none is named");
+        clfi_gguf_close(gguf);
+    }
+}
+
+/* Bytes become the characters that they make as soon as those are whole. Only what is not UTF-8 becomes U+FFFD. */
+static void decoded_bytes(void **state)
+{
+    static const made_file file = {"bytes",
+                                   "llama",
+                                   NULL,
+                                   "",
+                                   {"<unk>|#2", "<s>|#3", "</s>|#3", "a", "<0xC3>|#6", "<0xA9>|#6", "<0xF0>|#6", "<0x9F>|#6", "<0x41>|#6"}};
+    static const struct {
+        int32_t id;
+        const char *text;
+    } rows[] = {{4, ""}, {5, "\u00e9"}, {8, "A"}, {6, ""}, {7, ""}, {3, "\ufffda"}, {7, "\ufffd"}, {6, ""}};
+    clf_tokenizer *tokenizer = open_tokenizer(&file);
+    clf_token_decoder *decoder;
+    clf_text text;
+    (void)state;
+    CHECK_OK(clf_token_decoder_create(tokenizer, 0, &decoder));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_OK(clf_token_decoder_push(decoder, rows[i].id, &text));
+        CHECK(text.size == strlen(rows[i].text) && memcmp(text.data, rows[i].text, text.size) == 0, "token %zu: \"%.*s\", want \"%s\"", i,
+              (int)text.size, text.data, rows[i].text);
+    }
+    CHECK_OK(clf_token_decoder_finish(decoder, &text));
+    CHECK(text.size == 3 && memcmp(text.data, "\ufffd", 3) == 0, "the end: \"%.*s\"", (int)text.size, text.data);
+    clf_token_decoder_destroy(decoder);
+    clf_tokenizer_destroy(tokenizer);
+}
+
 /* Roles by their keys, as chat templates name them. */
 static void roles(void **state)
 {
@@ -464,6 +517,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(refused_names), cmocka_unit_test(long_runs),
                                        cmocka_unit_test(end_tokens), cmocka_unit_test(no_such_end),   cmocka_unit_test(encoded),
-                                       cmocka_unit_test(roles)};
+                                       cmocka_unit_test(no_bos),     cmocka_unit_test(decoded_bytes), cmocka_unit_test(roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

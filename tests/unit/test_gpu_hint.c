@@ -136,6 +136,11 @@ typedef struct generation_case {
 static const generation_case generation_cases[] = {
     {"Skylake with the new driver", "0x1912", "0x030000", "intel.icd", "6.1.0", true, "renderD128: Skylake" LEGACY},
     {"Ice Lake with the new driver", "0x8a52", "0x030000", "intel.icd", "6.1.0", true, "renderD128: Ice Lake" LEGACY},
+    {"Skylake without a driver", "0x1912", "0x030000", "pocl.icd", "6.1.0", true,
+     "renderD128: Intel GPU without an OpenCL driver: install intel-opencl-icd-legacy1 (or intel-opencl-icd where its release is below "
+     "24.39), or mesa-opencl-icd and set RUSTICL_ENABLE=iris\n"},
+    {"Tiger Lake without a driver", "0x9a49", "0x030000", "pocl.icd", "6.1.0", true,
+     "renderD128: Intel GPU without an OpenCL driver: install intel-opencl-icd, or mesa-opencl-icd and set RUSTICL_ENABLE=iris\n"},
     {"Skylake with the old driver", "0x1912", "0x030000", "intel_legacy1.icd", "6.1.0", true, ""},
     {"Tiger Lake", "0x9a49", "0x030000", "intel.icd", "6.1.0", true, ""},
     {"Battlemage, an old kernel", "0xe20b", "0x030000", "intel.icd", "6.8.0-60-generic", false,

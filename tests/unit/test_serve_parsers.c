@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests the parts of the server that need no device: headers, fields of requests, numbers as text and base64. */
+/* Tests the parts of the server that need no device: headers, fields of requests, how they become jobs, numbers as text and base64. */
+#include "serve/cohere.h"
 #include "serve/fields.h"
 #include "serve/headers.h"
 #include "serve/numbers.h"
+#include "serve/openai_text.h"
 #include "serve/target.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "io/json.h"
+#include "model/model.h"
 #include "support/check.h"
 
 typedef struct header {
@@ -287,12 +291,129 @@ static void test_numbers(void **state)
     assert_true(srv_sigmoid(0) == 0.5);
 }
 
+/* ---- Jobs ---- */
+
+enum { POSITIONS = 8 };
+
+static clf_network network;
+static clf_model model = {.network = &network};
+static srv_model served = {
+    .id = "a", .tasks = SRV_TASK_RERANK | SRV_TASK_COMPLETE, .model = &model, .max_tokens = POSITIONS, .has_types = true};
+static srv_state state_of_all = {.models = {&served, 1}};
+
+/* A model without weights, whose words are "a" and "b". */
+static void open_model(void)
+{
+    static const char vocabulary[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n";
+    network.config.classifier.labels = 1;
+    network.config.target.max_positions = POSITIONS;
+    served.vocabulary = 6;
+    CHECK_OK(clfi_tokenizer_from_vocabulary(vocabulary, sizeof vocabulary - 1, "v.txt", NULL, 0, NULL, &model.tokenizer));
+}
+
+static void close_call(srv_call *call)
+{
+    srv_job_release(call->job);
+    json_decref(call->body);
+}
+
+/* {"query": "a b a b ...", "documents": ["", "b", "b b", ...]} */
+static json_t *rerank_body(size_t words, size_t documents)
+{
+    clf_str text = CLF_STR_INIT;
+    json_t *list = json_array();
+    for (size_t i = 0; i < words; i++)
+        CHECK_OK(clfi_str_append_text(&text, i % 2 ? "b " : "a "));
+    json_t *body = json_pack("{s:s, s:o}", "query", clfi_str_text(&text), "documents", list);
+    for (size_t i = 0; i < documents; i++) {
+        clfi_str_clear(&text);
+        for (size_t k = 0; k < i % (2 * POSITIONS); k++)
+            CHECK_OK(clfi_str_append_text(&text, "b "));
+        json_array_append_new(list, json_string(clfi_str_text(&text)));
+    }
+    clfi_str_free(&text);
+    return body;
+}
+
+/* Each pair gets the tokens that it has alone, also where both texts are longer than fits. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    open_model();
+    for (size_t words = 1; words < 2 * POSITIONS; words++) {
+        srv_call call = {.state = &state_of_all, .body = rerank_body(words, 2 * POSITIONS)};
+        const clf_encode_options options = {.add_special_tokens = true, .max_tokens = POSITIONS};
+        clf_encoding want = CLF_ENCODING_INIT;
+        assert_true(srv_cohere_rerank(&call));
+        const clf_text query = srv_text(srv_field(call.job->body, "query"));
+        for (size_t i = 0; i < 2 * POSITIONS; i++) {
+            const clf_text text = srv_text(json_array_get(srv_field(call.job->body, "documents"), i));
+            const srv_item *item = &call.job->rows.items[i];
+            CHECK_OK(clfi_tokenizer_encode(model.tokenizer, query.data, query.size, text.data, text.size, &options, &want));
+            assert_int_equal(item->count, want.length);
+            assert_memory_equal(item->ids, want.ids, want.length * sizeof *want.ids);
+            assert_memory_equal(item->ids + item->count, want.type_ids, want.length * sizeof *want.type_ids);
+        }
+        clfi_encoding_free(&want);
+        close_call(&call);
+    }
+    clf_tokenizer_destroy(model.tokenizer);
+}
+
+/* Processor time of a thread, in seconds, to make a job of a long query and so many documents. */
+static double rerank_seconds(size_t documents)
+{
+    struct timespec before, after;
+    srv_call call = {.state = &state_of_all, .body = rerank_body(200000, documents)};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    assert_true(srv_cohere_rerank(&call));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    close_call(&call);
+    return (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+}
+
+/* The query is encoded once, not for each document. */
+static void test_long_query(void **state)
+{
+    (void)state;
+    open_model();
+    const double one = rerank_seconds(1), many = rerank_seconds(300);
+    CHECK(many < 30 * one, "300 documents take %.1f times as long as one", many / one);
+    clf_tokenizer_destroy(model.tokenizer);
+}
+
+/* A srv_call's `watch`: the client leaves at once. */
+static void leave(srv_call *call)
+{
+    srv_error error;
+    srv_refuse(&error, SRV_FAULT_LEFT, NULL, "the client has left");
+    srv_job_cancel(call->job, &error);
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    open_model();
+    srv_call calls[] = {
+        {.body = rerank_body(3, 2)}, {.body = json_pack("{s:s}", "prompt", "a b")}, {.body = json_pack("{s:[[i]]}", "prompt", 4)}};
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        srv_call *call = &calls[i];
+        call->state = &state_of_all;
+        call->watch = leave;
+        assert_false(i == 0 ? srv_cohere_rerank(call) : srv_openai_completions(call));
+        assert_int_equal(call->error.fault, SRV_FAULT_LEFT);
+        close_call(call);
+    }
+    clf_tokenizer_destroy(model.tokenizer);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers),       cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_keys),          cmocka_unit_test(test_fields),
-                                       cmocka_unit_test(test_messages),      cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_origins),       cmocka_unit_test(test_name_lists),
-                                       cmocka_unit_test(test_local_origins), cmocka_unit_test(test_body_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_long_query), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_headers),    cmocka_unit_test(test_targets),    cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_fields),     cmocka_unit_test(test_messages),   cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_origins),    cmocka_unit_test(test_name_lists), cmocka_unit_test(test_local_origins),
+        cmocka_unit_test(test_body_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

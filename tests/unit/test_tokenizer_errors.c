@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "support/temp.h"
+#include "text/post_processor.h"
 #include "text/tokenizer.h"
 
 /* A small tokenizer.json whose parts the cases replace. */
@@ -296,8 +297,45 @@ static void encode_limits(void **state)
     CHECK_OK(clfi_tokenizer_encode(tokenizer, "", 0, "", 0, &options, &got));
     assert_int_equal(got.length, 0);
     clfi_encoding_free(&got);
+    options.repeats_first = true; /* pairs of "ab a" with several texts */
+    for (size_t length = 0; length <= 8; length += 2) {
+        clf_encoding want = CLF_ENCODING_INIT;
+        clf_encode_options once = options;
+        options.max_tokens = once.max_tokens = 3;
+        once.repeats_first = false;
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, "ab a", 4, "a b a a ", length, &once, &want));
+        CHECK_OK(
+            clfi_tokenizer_encode(tokenizer, length ? NULL : "ab a", length ? 0 : 4, "a b a a ", length, length ? &options : &once, &got));
+        assert_true(got.length == 3 && want.length == 3 && memcmp(got.ids, want.ids, 3 * sizeof *got.ids) == 0);
+        clfi_encoding_free(&want);
+    }
+    clfi_encoding_free(&got);
     clf_tokenizer_destroy(tokenizer);
     clf_tokenizer_destroy(NULL);
+}
+
+/* A pair is read only as far as its truncation needs, and is truncated as one that was read to its ends. */
+static void pair_limits(void **state)
+{
+    (void)state;
+    enum { MOST = 9 };
+    static const char texts[2][2 * MOST + 1] = {"a a a a a a a a a ", "b b b b b b b b b "};
+    clf_tokenizer *tokenizer;
+    clf_encoding got = CLF_ENCODING_INIT;
+    CHECK_OK(clfi_tokenizer_from_vocabulary(LINES "b\n", strlen(LINES "b\n"), "v.txt", NULL, 0, NULL, &tokenizer));
+    for (size_t room = 1; room < MOST; room++)
+        for (size_t i = 0; i <= MOST * MOST; i++) {
+            size_t first = i / MOST, second = i % MOST, found = 0;
+            const clf_encode_options options = {.max_tokens = room};
+            CHECK_OK(clfi_tokenizer_encode(tokenizer, texts[0], 2 * first, texts[1], 2 * second, &options, &got));
+            clfi_truncate_pair(room, &first, &second);
+            while (found < got.length && got.ids[found] == clf_tokenizer_id(tokenizer, "a"))
+                found++;
+            CHECK(got.length == first + second && found == first, "texts %zu: %zu tokens, %zu of the first: expected %zu and %zu", i,
+                  got.length, found, first + second, first);
+        }
+    clfi_encoding_free(&got);
+    clf_tokenizer_destroy(tokenizer);
 }
 
 /* tokenizer_config.json's side before tokenizer.json's direction, as transformers has it; from the left the last tokens stay. */
@@ -495,10 +533,10 @@ static void portions_and_reuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),          cmocka_unit_test(broken_vocabulary),
-        cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files),       cmocka_unit_test(directories),
-        cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse), cmocka_unit_test(sides),
-        cmocka_unit_test(named_tokens),  cmocka_unit_test(older_tokens),
+        cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),    cmocka_unit_test(broken_vocabulary),
+        cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files), cmocka_unit_test(directories),
+        cmocka_unit_test(encode_limits), cmocka_unit_test(pair_limits),  cmocka_unit_test(portions_and_reuse),
+        cmocka_unit_test(sides),         cmocka_unit_test(named_tokens), cmocka_unit_test(older_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

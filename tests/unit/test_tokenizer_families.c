@@ -13,6 +13,7 @@
 #include "support/crc.h"
 #include "support/difficult_texts.h"
 #include "support/temp.h"
+#include "text/tokenizer.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
 
@@ -115,6 +116,43 @@ static void check_sums(const clf_tokenizer *tokenizer, const char *name)
     clfi_str_free(&sums);
 }
 
+/* A text with too many tokens is read until it has enough of them, whichever they are; one with fewer gets its own. */
+static void check_enough(const clf_tokenizer *tokenizer, const char *name, const clf_str *text)
+{
+    clf_encoding whole = CLF_ENCODING_INIT, got = CLF_ENCODING_INIT;
+    clf_encode_options options = {.add_special_tokens = false};
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, text->data, text->length, NULL, 0, &options, &whole));
+    const size_t limits[] = {1, 2, 100, whole.length / 2 + 1, whole.length, whole.length + 1};
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        const bool fits = whole.length < limits[i];
+        options.enough_tokens = limits[i];
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, text->data, text->length, NULL, 0, &options, &got));
+        CHECK(fits ? got.length == whole.length && (!got.length || memcmp(got.ids, whole.ids, whole.length * sizeof *whole.ids) == 0)
+                   : got.length >= limits[i] && got.length <= whole.length,
+              "%s: \"%.9s...\" has %zu tokens, with a limit of %zu it has %zu", name, text->data, whole.length, limits[i], got.length);
+    }
+    clfi_encoding_free(&whole);
+    clfi_encoding_free(&got);
+}
+
+static void check_long_texts(const clf_tokenizer *tokenizer, const char *name)
+{
+    enum { LONG = 30000 };
+    static const char *const repeated[] = {"a", " ", "a ", "a,", "\u4e2d", "\u2581a"};
+    clf_str text = CLF_STR_INIT;
+    for (size_t i = 0; i < COUNT(repeated); i++) {
+        clfi_str_clear(&text);
+        while (text.length < LONG)
+            CHECK_OK(clfi_str_append_text(&text, repeated[i]));
+        check_enough(tokenizer, name, &text);
+    }
+    clfi_str_clear(&text);
+    for (size_t n = 0; n < DIFFICULT_TEXTS && text.length < LONG; n++)
+        CHECK_OK(clfi_str_append(&text, clfi_str_text(&texts[n]), texts[n].length));
+    check_enough(tokenizer, name, &text);
+    clfi_str_free(&text);
+}
+
 static void check_family(const char *name)
 {
     char path[512];
@@ -124,6 +162,7 @@ static void check_family(const char *name)
     CHECK_OK(clfi_file_read(path, 1 << 24, &file));
     CHECK_OK(clf_tokenizer_from_json(&(clf_text){file.data, file.length}, name, &tokenizer));
     check_sums(tokenizer, name);
+    check_long_texts(tokenizer, name);
     clf_tokenizer_destroy(tokenizer);
     clfi_str_free(&file);
 }
