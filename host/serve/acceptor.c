@@ -43,10 +43,10 @@ static void *run(void *user)
     for (;;) {
         if (poll(fds, COUNT(fds), -1) < 0 && errno != EINTR)
             return NULL;
-        if (fds[1].revents)
-            return NULL;
         if (fds[0].revents)
             accept_all(acceptor);
+        if (fds[1].revents) /* behind accept_all: connections that have come get an answer, not a reset */
+            return NULL;
     }
 }
 

@@ -41,6 +41,7 @@ static bool answer(srv_call *call)
 
 bool srv_cohere_rerank(srv_call *call)
 {
+    static const srv_unbuilt unbuilt[] = {{"rank_fields", SRV_ONLY_EMPTY}, {"truncate_prompt_tokens", SRV_ONLY_ABSENT}};
     const srv_model *model;
     const char *id;
     int64_t top, chunks, tokens;
@@ -48,6 +49,7 @@ bool srv_cohere_rerank(srv_call *call)
     const json_t *body = call->body;
     if (!srv_read_word(body, "model", &id, &call->error) ||
         !srv_models_choose(&call->state->models, id, SRV_TASK_RERANK, false, &model, &call->error) ||
+        !srv_check_unbuilt(body, unbuilt, COUNT(unbuilt), &call->error) ||
         !srv_read_int(body, "top_n", 1, INT64_MAX, INT64_MAX, &top, &call->error) ||
         !srv_read_int(body, "max_chunks_per_doc", 1, INT64_MAX, 1, &chunks, &call->error) ||
         !srv_read_int(body, "max_tokens_per_doc", 1, INT64_MAX, 0, &tokens, &call->error) ||

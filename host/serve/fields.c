@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/json.h"
+#include "io/json_memory.h"
 
 const json_t *srv_field(const json_t *object, const char *key)
 {
@@ -88,12 +90,18 @@ clf_text srv_text(const json_t *string)
     return (clf_text){json_string_value(string), json_string_length(string)};
 }
 
+static bool is_word(const json_t *value, const char *word)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
+}
+
 static bool is_neutral(const json_t *value, const srv_unbuilt *row)
 {
-    const json_t *type;
     switch (row->neutral) {
     case SRV_ONLY_FALSE:
         return json_is_false(value);
+    case SRV_ONLY_TRUE:
+        return json_is_true(value);
     case SRV_ONLY_ONE:
         return json_is_number(value) && json_number_value(value) == 1;
     case SRV_ONLY_ZERO:
@@ -102,10 +110,15 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
         return ((json_is_array(value) || json_is_object(value)) && json_array_size(value) + json_object_size(value) == 0) ||
                (json_is_string(value) && json_string_length(value) == 0);
     case SRV_ONLY_TEXT_FORMAT:
-        type = json_object_get(value, "type");
-        return json_is_string(type) && strcmp(json_string_value(type), "text") == 0;
-    case SRV_ONLY_NOTHING:
-        return json_is_string(value) && strcmp(json_string_value(value), "none") == 0;
+        return is_word(json_object_get(value, "type"), "text");
+    case SRV_ONLY_NO_TOOLS:
+        return is_word(value, "none") || is_word(value, "auto");
+    case SRV_ONLY_FLOAT:
+        return is_word(value, "float");
+    case SRV_ONLY_RIGHT:
+        return json_is_string(value) && strcasecmp(json_string_value(value), "right") == 0;
+    case SRV_ONLY_ABSENT:
+        return false;
     }
     return false;
 }
@@ -113,11 +126,15 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error)
 {
     static const char *const neutral[] = {[SRV_ONLY_FALSE] = "false",
+                                          [SRV_ONLY_TRUE] = "true",
                                           [SRV_ONLY_ONE] = "1",
                                           [SRV_ONLY_ZERO] = "0",
                                           [SRV_ONLY_EMPTY] = "an empty value",
                                           [SRV_ONLY_TEXT_FORMAT] = "{\"type\": \"text\"}",
-                                          [SRV_ONLY_NOTHING] = "\"none\""};
+                                          [SRV_ONLY_NO_TOOLS] = "\"none\" or \"auto\"",
+                                          [SRV_ONLY_FLOAT] = "\"float\"",
+                                          [SRV_ONLY_RIGHT] = "\"right\"",
+                                          [SRV_ONLY_ABSENT] = "null"};
     for (size_t i = 0; i < count; i++) {
         const json_t *value = srv_field(object, rows[i].key);
         char found[CLFI_JSON_FOUND_BYTES];
@@ -128,15 +145,28 @@ bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t cou
     return true;
 }
 
-bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error)
+/* Whether strict JSON was refused for a number that is too large. Python reads it as a real number, perhaps infinity, which the field's
+ * reader then refuses by name. */
+static bool is_number_fault(const char *message)
+{
+    return strstr(message, "too big integer") || strstr(message, "real number overflow");
+}
+
+bool srv_parse_body(const char *text, size_t size, size_t most_bytes, json_t **out, size_t *out_bytes, srv_error *error)
 {
     json_t *root;
+    clf_json_account account;
     static const char name[] = "the request's body";
     if (size == 0)
         return srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s: expected a JSON object, found nothing", name);
+    clfi_json_account_begin(&account, (int64_t)most_bytes);
     clf_status st = clfi_json_parse_strict(text, size, name, &root);
-    if (st == CLF_FORMAT && strstr(clf_last_error(), "too big integer")) /* now a real number: the field's reader names it */
+    if (st == CLF_FORMAT && is_number_fault(clf_last_error()))
         st = clfi_json_parse(text, size, name, &root);
+    clfi_json_account_end();
+    if (account.is_over)
+        return srv_refuse(error, SRV_FAULT_BODY, NULL, "%s: its JSON values need more than %zu bytes of memory: send fewer", name,
+                          most_bytes);
     if (st == CLF_OUT_OF_MEMORY)
         return srv_refuse(error, SRV_FAULT_OVERLOADED, NULL, "not enough memory for the request");
     if (st != CLF_OK)
@@ -148,5 +178,6 @@ bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *erro
         return false;
     }
     *out = root;
+    *out_bytes = (size_t)account.alive;
     return true;
 }

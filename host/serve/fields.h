@@ -32,16 +32,27 @@ clf_text srv_text(const json_t *string);
 /* Refuses a field with a wrong type or value: "KEY: expected WHAT, found ...". */
 bool srv_refuse_field(const json_t *object, const char *key, const char *what, srv_error *error);
 
-/* A field that is not supported. `neutral`: the only value that is accepted, because it changes nothing. */
+/* A field that is not supported. `neutral`: the only value that is accepted, because it changes nothing; ABSENT: none is. */
 typedef struct srv_unbuilt {
     const char *key;
-    enum { SRV_ONLY_FALSE, SRV_ONLY_ONE, SRV_ONLY_ZERO, SRV_ONLY_EMPTY, SRV_ONLY_TEXT_FORMAT, SRV_ONLY_NOTHING } neutral;
+    enum {
+        SRV_ONLY_FALSE,
+        SRV_ONLY_TRUE,
+        SRV_ONLY_ONE,
+        SRV_ONLY_ZERO,
+        SRV_ONLY_EMPTY,
+        SRV_ONLY_TEXT_FORMAT,
+        SRV_ONLY_NO_TOOLS, /* "auto" too, where the request has no tools */
+        SRV_ONLY_FLOAT,
+        SRV_ONLY_RIGHT,
+        SRV_ONLY_ABSENT
+    } neutral;
 } srv_unbuilt;
 
 /* Refuses the first field of rows[0..count) that has a value other than its neutral one. */
 bool srv_check_unbuilt(const json_t *object, const srv_unbuilt *rows, size_t count, srv_error *error);
 
-/* The body as a JSON object. *out: the caller releases it. */
-bool srv_parse_body(const char *text, size_t size, json_t **out, srv_error *error);
+/* The body as a JSON object. *out: the caller releases it. most_bytes: memory that its values may occupy; *out_bytes: that they occupy. */
+bool srv_parse_body(const char *text, size_t size, size_t most_bytes, json_t **out, size_t *out_bytes, srv_error *error);
 
 #endif

@@ -2,17 +2,35 @@
 /* Checks the headers of requests. */
 #include "serve/headers.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+/* Length of the name at the beginning of the text. */
+static size_t name_length(const char *text)
+{
+    return strspn(text, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 static bool is_name(const char *name)
 {
-    static const char marks[] = "!#$%&'*+-.^_`|~";
-    for (const char *at = name; *at; at++)
-        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || strchr(marks, *at)))
+    const size_t length = name_length(name);
+    return length > 0 && name[length] == '\0';
+}
+
+bool srv_is_name_list(const char *text)
+{
+    size_t length;
+    for (; text && (length = name_length(text)) > 0; text += strspn(text, ", ")) {
+        text += length;
+        if (*text == '\0')
+            return true;
+        if (*text != ',')
             return false;
-    return *name != '\0';
+    }
+    return false;
 }
 
 /* Whether the value has no control character but tabs. Servers and proxies read a line end within a value in different ways. */
@@ -40,17 +58,6 @@ static bool has_word(const char *value, const char *word)
         return false;
     const char *rest = value + length + strspn(value + length, " \t");
     return *rest == '\0' || *rest == ';';
-}
-
-/* Whether Content-Length or Transfer-Encoding continues in the next line. libmicrohttpd 0.9.75 appends a line that begins with a space to
- * the name of the header before it. The name is then unknown, and the length of the body would be lost. */
-static bool is_continued(const char *name)
-{
-    static const char *const framing[] = {"content-length", "transfer-encoding"};
-    for (size_t i = 0; i < COUNT(framing); i++)
-        if (strncasecmp(name, framing[i], strlen(framing[i])) == 0 && name[strlen(framing[i])] != '\0')
-            return true;
-    return false;
 }
 
 static void take_known(srv_headers *headers, const char *name, const char *value)
@@ -82,7 +89,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 {
     value = value ? value : "";
     headers->bytes += strlen(name) + strlen(value) + 4;
-    headers->is_bad_name |= !is_name(name) || is_continued(name);
+    headers->is_bad_name |= !is_name(name);
     headers->is_bad_value |= !is_value(value);
     take_known(headers, name, value);
 }
@@ -93,8 +100,7 @@ bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *er
         return srv_refuse(error, SRV_FAULT_HEADERS, NULL, "the headers have %zu bytes: expected at most %d", headers->bytes,
                           SRV_HEADER_BYTES);
     if (headers->is_bad_name)
-        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL,
-                          "a header's name has a forbidden character, or the header continues in the next line");
+        return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's name is empty or has a forbidden character");
     if (headers->is_bad_value)
         return srv_refuse(error, SRV_FAULT_MESSAGE, NULL, "a header's value has a control character");
     if (headers->hosts > 1 || (is_modern && headers->hosts == 0))
@@ -146,11 +152,28 @@ bool srv_origin_is_valid(const char *origin)
     return host > origin && scheme == (size_t)(host - origin) && length > 0 && host[3 + length] == '\0';
 }
 
-bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed)
+/* Whether "name:port" is localhost, or an address, so that no DNS server chose its meaning. */
+static bool is_fixed(const char *host)
+{
+    char name[INET6_ADDRSTRLEN];
+    unsigned char address[sizeof(struct in6_addr)];
+    const bool is_bracketed = *host == '[';
+    const size_t length = strcspn(host + is_bracketed, is_bracketed ? "]" : ":");
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, host + is_bracketed, length);
+    name[length] = '\0';
+    return is_bracketed ? inet_pton(AF_INET6, name, address) == 1
+                        : strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1;
+}
+
+bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed, bool is_local)
 {
     const char *origin = headers->origin;
     if (!origin || (allowed && (strcmp(allowed, "*") == 0 || strcmp(allowed, origin) == 0)))
         return false;
     const char *host = strstr(origin, "://");
-    return !host || !headers->host || strcasecmp(host + 3, headers->host) != 0;
+    if (!host || !headers->host || strcasecmp(host + 3, headers->host) != 0)
+        return true;
+    return is_local && strncasecmp(origin, "https:", 6) != 0 && !is_fixed(host + 3);
 }

@@ -22,7 +22,7 @@ void srv_headers_take(srv_headers *headers, const char *name, const char *value)
 
 /* Refuses a malformed message; the caller then ends the connection. At most SRV_HEADER_BYTES are allowed, names of plain characters, and
  * values without control characters. HTTP 1.1 (is_modern) needs one Host, HTTP 1.0 may have none. A message may have one Content-Length, a
- * number, or in HTTP 1.1 one Transfer-Encoding, "chunked". Both must stand in one line. The only expectation is "100-continue". */
+ * number, or in HTTP 1.1 one Transfer-Encoding, "chunked". The only expectation is "100-continue". */
 bool srv_headers_check(const srv_headers *headers, bool is_modern, srv_error *error);
 
 /* Refuses compressed bodies, and a Content-Type other than application/json. A missing Content-Type is accepted. */
@@ -35,7 +35,12 @@ bool srv_headers_have_key(const srv_headers *headers, const char *key);
  * "null". */
 bool srv_origin_is_valid(const char *origin);
 
-/* Whether a web page of another site sent the request: it has an Origin, which is neither its Host nor `allowed` ("*": any; NULL: none). */
-bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed);
+/* Whether the text is a list of names of headers, as browsers send it in Access-Control-Request-Headers. NULL is none. */
+bool srv_is_name_list(const char *text);
+
+/* Whether a web page of another site sent the request: it has an Origin, which is neither its Host nor `allowed` ("*": any; NULL: none).
+ * is_local: the server answers this machine alone, without a key. Then an Origin http://NAME is foreign also as the Host, because another
+ * site can let its name mean this machine (DNS rebinding). localhost, addresses, and https behind a proxy stay allowed. */
+bool srv_headers_are_foreign(const srv_headers *headers, const char *allowed, bool is_local);
 
 #endif

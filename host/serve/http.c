@@ -6,6 +6,7 @@
 #include "serve/http.h"
 
 #include <microhttpd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "io/json.h"
 #include "serve/acceptor.h"
 #include "serve/fields.h"
-#include "serve/headers.h"
+#include "serve/head.h"
 #include "serve/routes.h"
 #include "serve/target.h"
 #include "serve/text_asks.h"
@@ -27,12 +28,18 @@
 
 enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10 };
 
+/* Memory of requests. The JSON values of one body may have VALUES_FACTOR times --max-body and VALUES_LEAST bytes. The bodies and values of
+ * all requests may have BODIES_FACTOR times --max-body. The first FREE_BYTES of each do not count, so that large bodies, which may come
+ * slowly, do not keep out small ones. */
+enum { VALUES_FACTOR = 8, VALUES_LEAST = 64 << 10, BODIES_FACTOR = 32, FREE_BYTES = 64 << 10 };
+
 struct srv_http {
     srv_http_params params;
     struct MHD_Daemon *daemon;
     srv_acceptor *acceptor; /* NULL: no more connections */
     srv_watch *watch;
     atomic_ulong next_id;
+    atomic_size_t held; /* sum of http_request.held */
 };
 
 typedef struct http_request {
@@ -44,11 +51,17 @@ typedef struct http_request {
     clf_str body, stream;
     size_t sent; /* bytes of `stream`; before the answer: bytes of the body that came */
     bool stream_ended;
-    char *path; /* of the target, decoded */
+    const char *target;       /* as it came, in libmicrohttpd's buffer; only its address is used after begin_request */
+    size_t target_size, held; /* held: bytes of memory beyond FREE_BYTES that the body, or its JSON values, occupy */
+    char *path;               /* of the target, decoded */
     char allow[64];
     bool has_headers, is_complete, is_counted, is_answered, closes;
     uint64_t start_ns, sent_ns; /* sent_ns: when a stream last sent something */
 } http_request;
+
+static _Thread_local srv_connection *own_connections; /* those that this thread serves */
+/* The connection whose request has just ended; NULL: this thread has heard of another connection since. Only its address is used. */
+static _Thread_local const srv_connection *just_ended;
 
 /* ---- Beginnings and ends ---- */
 
@@ -57,22 +70,27 @@ static void *begin_request(void *user, const char *uri, struct MHD_Connection *c
 {
     srv_http *http = user;
     http_request *r;
+    just_ended = NULL;
     if (clfi_alloc(1, sizeof *r, "request", &r) != CLF_OK)
         return NULL;
     r->http = http;
     r->connection = connection;
     r->start_ns = clfi_now_ns();
     r->call.state = http->params.state;
-    if (strlen(uri) > SRV_URI_BYTES)
-        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "the URL has %zu bytes: expected at most %d", strlen(uri), SRV_URI_BYTES);
+    r->target = uri;
+    r->target_size = strlen(uri);
+    if (r->target_size > SRV_URI_BYTES)
+        srv_refuse(&r->call.error, SRV_FAULT_URI, NULL, "the URL has %zu bytes: expected at most %d", r->target_size, SRV_URI_BYTES);
     if (srv_target_path(uri, &r->path) != CLF_OK) {
         free(r);
         return NULL;
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     r->watched = info ? info->socket_context : NULL;
-    if (r->watched)
+    if (r->watched) {
+        r->watched->request = r;
         srv_watch_set(http->watch, r->watched, SRV_PHASE_READING, NULL);
+    }
     return r;
 }
 
@@ -85,11 +103,12 @@ static size_t tokens_of(srv_job *job)
     return sum;
 }
 
-static void log_request(const http_request *r)
+/* is_malformed: libmicrohttpd refused the message by itself. */
+static void log_request(const http_request *r, bool is_malformed)
 {
     srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
-    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(SRV_FAULT_LEFT)->status;
+    const int status = r->is_answered ? r->call.reply.status : srv_fault_row(is_malformed ? SRV_FAULT_MESSAGE : SRV_FAULT_LEFT)->status;
     const size_t index = srv_routes_index(r->route);
     srv_count_request(&r->http->params.state->metrics, index, status, seconds);
     const srv_access access = {.route = srv_routes_name(index),
@@ -119,6 +138,18 @@ static void leave_job(http_request *r, bool has_left)
     srv_queue_wake(&r->http->params.state->queue);
 }
 
+/* Notes how many bytes of memory the body or its JSON values occupy. False: those of all requests are too many, and this one is refused. */
+static bool hold(http_request *r, size_t bytes)
+{
+    const size_t counted = bytes > FREE_BYTES ? bytes - FREE_BYTES : 0, change = counted - r->held;
+    const size_t sum = atomic_fetch_add(&r->http->held, change) + change; /* modulo SIZE_MAX + 1, as `change` may be negative */
+    r->held = counted;
+    if (counted == 0 || sum / BODIES_FACTOR <= r->http->params.state->options->max_body)
+        return true;
+    srv_count(&r->http->params.state->metrics, SRV_COUNTER_REFUSED, 1);
+    return srv_refuse(&r->call.error, SRV_FAULT_OVERLOADED, NULL, "the bodies of all requests together are too large: try again later");
+}
+
 /* An MHD_RequestCompletedCallback. */
 static void end_request(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
@@ -129,33 +160,61 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
         return;
     *context = NULL;
     leave_job(r, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
-    if (r->watched)
+    if (r->watched) {
+        r->watched->request = NULL;
+        just_ended = r->watched;
         srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
-    log_request(r);
+    }
+    log_request(r, code == MHD_REQUEST_TERMINATED_WITH_ERROR && !r->is_complete);
     if (r->is_counted)
         atomic_fetch_sub(&r->http->params.state->in_flight, 1);
     srv_job_release(r->call.job);
     json_decref(r->call.body);
     clfi_str_free(&r->call.reply.body);
     clfi_str_free(&r->body);
+    (void)hold(r, 0);
     clfi_str_free(&r->stream);
     free(r->path);
     free(r);
 }
 
-/* An MHD_NotifyConnectionCallback. */
+/* Lists the connection among those of its thread. */
+static void list_own(srv_connection *connection)
+{
+    connection->own_next = own_connections;
+    if (own_connections)
+        own_connections->own_before = connection;
+    own_connections = connection;
+}
+
+static void unlist_own(srv_connection *connection)
+{
+    if (connection->own_before)
+        connection->own_before->own_next = connection->own_next;
+    else
+        own_connections = connection->own_next;
+    if (connection->own_next)
+        connection->own_next->own_before = connection->own_before;
+}
+
+/* An MHD_NotifyConnectionCallback, called by the thread that serves the connection. */
 static void watch_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
     srv_http *http = user;
+    just_ended = NULL;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         srv_connection *watched;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         srv_watch_open(http->watch, info ? info->connect_fd : -1, &watched);
+        if (watched)
+            list_own(watched);
         *context = watched;
         srv_count_connection(&http->params.state->metrics, 1);
     } else {
-        if (*context)
+        if (*context) {
+            unlist_own(*context);
             srv_watch_close(http->watch, *context);
+        }
         *context = NULL;
         srv_count_connection(&http->params.state->metrics, -1);
     }
@@ -163,9 +222,19 @@ static void watch_connection(void *user, struct MHD_Connection *connection, void
 
 /* ---- Answers ---- */
 
+/* Allows pages of the origin of --cors. Their clients send headers of their own, which the browser asks for by name (OPTIONS). */
+static void add_cors_headers(const http_request *r, struct MHD_Response *response)
+{
+    const char *asked = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Access-Control-Request-Headers");
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", r->http->params.state->options->origin);
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", srv_is_name_list(asked) ? asked : "authorization, content-type");
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
+    MHD_add_response_header(response, "Vary", "Origin, Access-Control-Request-Headers");
+}
+
 static void add_headers(const http_request *r, struct MHD_Response *response)
 {
-    const srv_options *options = r->http->params.state->options;
     const int status = r->call.reply.status;
     if (r->call.reply.type)
         MHD_add_response_header(response, "Content-Type", r->call.reply.type);
@@ -175,12 +244,8 @@ static void add_headers(const http_request *r, struct MHD_Response *response)
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (status == 429 || (status == 503 && r->call.error.fault != SRV_FAULT_NONE))
         MHD_add_response_header(response, "Retry-After", "1");
-    if (options->origin) {
-        MHD_add_response_header(response, "Access-Control-Allow-Origin", options->origin);
-        MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-        MHD_add_response_header(response, "Access-Control-Allow-Headers", "authorization, content-type");
-        MHD_add_response_header(response, "Vary", "Origin");
-    }
+    if (r->http->params.state->options->origin)
+        add_cors_headers(r, response);
     if (r->closes || atomic_load(&r->http->params.state->is_draining))
         MHD_add_response_header(response, "Connection", "close");
 }
@@ -225,16 +290,16 @@ static enum MHD_Result answer_early(http_request *r)
     return answer_error(r);
 }
 
-/* Refuses a body without a length that has become too large. libmicrohttpd takes no response now, so this writes it to the socket. */
+/* Writes the error to the socket and ends the connection, if libmicrohttpd takes no response: within a body, and for malformed messages. */
 static enum MHD_Result cut_off(http_request *r)
 {
     clf_str text = CLF_STR_INIT;
     srv_reply_error(&r->call);
     const clf_str *body = &r->call.reply.body;
     if (r->watched &&
-        clfi_str_appendf(
-            &text, "HTTP/1.1 %d Content Too Large\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-            r->call.reply.status, body->length) == CLF_OK &&
+        clfi_str_appendf(&text, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+                         r->call.reply.status, MHD_get_reason_phrase_for((unsigned)r->call.reply.status), r->call.reply.type,
+                         body->length) == CLF_OK &&
         clfi_str_append(&text, clfi_str_text(body), body->length) == CLF_OK) {
         r->watched->lingers = true;
         r->is_answered = send(r->watched->fd, text.data, text.length, MSG_NOSIGNAL) == (ssize_t)text.length;
@@ -360,6 +425,11 @@ static enum MHD_Result submit(http_request *r)
     srv_state *state = r->http->params.state;
     srv_job *job = r->call.job;
     srv_error full;
+    if (srv_job_is_rows(job) && !r->call.wire.texts) { /* its token ids suffice from here on */
+        json_decref(job->body);
+        job->body = NULL;
+        (void)hold(r, 0);
+    }
     pthread_mutex_lock(&job->lock);
     const bool is_over = job->state == SRV_JOB_DONE;
     if (!is_over)
@@ -378,12 +448,62 @@ static enum MHD_Result submit(http_request *r)
 
 /* ---- Requests ---- */
 
-/* An MHD_KeyValueIterator. */
-static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+/* Whether libmicrohttpd may mean this connection when it refuses one with this status and text. A connection without a request has a
+ * malformed first line, whose bytes have just been read, or were read together with its last request. */
+static bool may_be_malformed(const srv_connection *connection, unsigned status, const char *text)
 {
-    (void)kind;
-    srv_headers_take(user, name, value);
-    return MHD_YES;
+    const http_request *r = connection->request;
+    const bool is_first_line = status == 505 || status == 414, is_chunk = strstr(text, "chunked") != NULL;
+    if (connection->lingers) /* it has its error, and is being closed */
+        return false;
+    if (strstr(text, "Content-Length"))
+        return r && !r->has_headers && srv_head_has_bad_length(r->connection);
+    if (!r)
+        return (is_first_line || (status == 400 && !is_chunk)) && (connection == just_ended || srv_watch_has_read(connection));
+    if (r->is_answered || r->is_complete || status == 505)
+        return false;
+    return r->has_headers ? !is_first_line : !is_chunk;
+}
+
+/* libmicrohttpd's logger. It logs an error before it answers a malformed message by itself: with a text in HTML, and with two heads if the
+ * Content-Length is malformed. The logger is not told which connection it is. If only one of the thread's connections can be, it gets the
+ * server's own error, and its socket is shut down for what would follow. */
+static void refuse_malformed(void *user, const char *format, va_list arguments)
+{
+    static const char begin[] = "Error processing request (HTTP response code is %u ('%s'))";
+    srv_http *http = user;
+    srv_connection *found = NULL;
+    if (strncmp(format, begin, sizeof begin - 1) != 0)
+        return;
+    const unsigned status = va_arg(arguments, unsigned);
+    const char *text = va_arg(arguments, const char *);
+    for (srv_connection *c = own_connections; c; c = c->own_next) {
+        if (!may_be_malformed(c, status, text))
+            continue;
+        if (found)
+            return;
+        found = c;
+    }
+    if (!found)
+        return;
+    http_request first_line = {.http = http, .watched = found, .call = {.state = http->params.state}, .start_ns = clfi_now_ns()};
+    http_request *r = found->request ? found->request : &first_line;
+    const srv_fault fault = status == 414                     ? SRV_FAULT_URI
+                            : status == 431                   ? SRV_FAULT_HEADERS
+                            : status == 501                   ? SRV_FAULT_NOT_BUILT
+                            : status == 413 && r->has_headers ? SRV_FAULT_BODY
+                                                              : SRV_FAULT_MESSAGE;
+    r->call.dialect = r->path ? srv_routes_dialect(r->path) : SRV_OPENAI;
+    srv_refuse(&r->call.error, fault, NULL, "the request's %s: expected a message of HTTP/1.1",
+               r->has_headers ? "body"
+               : r->path      ? "head"
+                              : "first line");
+    (void)cut_off(r);
+    shutdown(found->fd, SHUT_WR);
+    if (r == &first_line) {
+        log_request(r, true);
+        clfi_str_free(&r->call.reply.body);
+    }
 }
 
 static bool check_access(http_request *r, const srv_headers *headers, const char *method)
@@ -403,7 +523,7 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
         return srv_refuse(&r->call.error, SRV_FAULT_NO_ROUTE, NULL, "unknown path");
     if (strcmp(r->route->method, "POST") != 0)
         return true;
-    if (srv_headers_are_foreign(headers, params->state->options->origin))
+    if (srv_headers_are_foreign(headers, params->state->options->origin, params->is_local))
         return srv_refuse(&r->call.error, SRV_FAULT_ORIGIN, NULL,
                           "Origin: pages of other sites may not use this server (allow a site: clformer serve --cors ORIGIN)");
     return srv_headers_check_type(headers, &r->call.error);
@@ -430,15 +550,20 @@ static bool body_too_large(http_request *r)
  * that the connection can be kept. */
 static enum MHD_Result begin(http_request *r, const char *method, const char *version)
 {
-    srv_headers headers = {.bytes = 0};
-    const bool is_modern = strcmp(version, "HTTP/1.0") != 0;
+    srv_headers headers;
+    const bool is_modern = strcmp(version, "HTTP/1.0") != 0,
+               is_whole = srv_head_read(r->connection, method, r->target, r->target_size, version, &headers);
     r->has_headers = true;
-    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, take_header, &headers);
     if (r->watched)
         r->watched->is_modern = is_modern;
     r->call.dialect = srv_routes_dialect(r->path);
     if (r->call.error.fault != SRV_FAULT_NONE || !srv_headers_check(&headers, is_modern, &r->call.error))
-        return answer_early(r);
+        return cut_off(r);
+    if (!is_whole) {
+        srv_refuse(&r->call.error, SRV_FAULT_MESSAGE, NULL,
+                   "the head has a NUL, a header without a name, a header of several lines, or several spaces in its first line");
+        return cut_off(r);
+    }
     if (headers.lengths && headers.length > r->http->params.state->options->max_body) {
         body_too_large(r);
         return answer_early(r);
@@ -460,9 +585,26 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
     r->sent += size;
     if (r->watched)
         srv_watch_receive(r->http->watch, r->watched, size);
-    if (r->route && r->call.error.fault == SRV_FAULT_NONE && clfi_str_append(&r->body, data, size) != CLF_OK)
+    if (!r->route || r->call.error.fault != SRV_FAULT_NONE)
+        return MHD_YES;
+    if (clfi_str_append(&r->body, data, size) != CLF_OK)
         srv_refuse_memory(&r->call);
+    else if (hold(r, r->body.capacity))
+        return MHD_YES;
+    clfi_str_free(&r->body);
+    (void)hold(r, 0);
     return MHD_YES;
+}
+
+static bool parse_body(http_request *r)
+{
+    srv_call *call = &r->call;
+    const size_t most = VALUES_FACTOR * r->http->params.state->options->max_body + VALUES_LEAST;
+    size_t bytes;
+    if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, most, &call->body, &bytes, &call->error))
+        return false;
+    clfi_str_free(&r->body);
+    return hold(r, bytes);
 }
 
 static bool run_route(http_request *r)
@@ -470,11 +612,8 @@ static bool run_route(http_request *r)
     srv_call *call = &r->call;
     if (!r->route->is_open && !srv_check_ready(call))
         return false;
-    if (strcmp(r->route->method, "POST") == 0) {
-        if (!srv_parse_body(clfi_str_text(&r->body), r->body.length, &call->body, &call->error))
-            return false;
-        clfi_str_free(&r->body);
-    }
+    if (strcmp(r->route->method, "POST") == 0 && !parse_body(r))
+        return false;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     call->wire.created = now.tv_sec;
@@ -541,11 +680,12 @@ clf_status srv_http_start(const srv_http_params *params, srv_http **out)
     CLF_TRY(clfi_alloc(1, sizeof *http, "server", &http));
     http->params = *params;
     CLF_GOTO(srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch));
-    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
-                                    handle, http, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
-                                    (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-                                    MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED, end_request, http,
-                                    MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL,
+                         NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, refuse_malformed, http, MHD_OPTION_THREAD_POOL_SIZE,
+                         (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED,
+                         end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
     if (!http->daemon)
         CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd cannot start its threads"));
     CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));

@@ -20,6 +20,7 @@ typedef struct srv_http_params {
     srv_state *state;                                  /* borrowed */
     int socket;                                        /* listens; srv_http owns it once it has started */
     const char *key;                                   /* that requests need; borrowed; NULL: none */
+    bool is_local;                                     /* as for srv_headers_are_foreign */
     void (*log)(void *user, const srv_access *access); /* called by several threads */
     void *log_user;
 } srv_http_params;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,20 @@ clf_status srv_listen(const char *host, size_t port, int *out, clf_str *address)
     if (st != CLF_OK)
         close(*out);
     return st;
+}
+
+bool srv_is_loopback(int fd)
+{
+    struct sockaddr_storage own = {.ss_family = AF_UNSPEC};
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    socklen_t size = sizeof own;
+    if (getsockname(fd, (struct sockaddr *)&own, &size) != 0)
+        return false;
+    memcpy(&four, &own, sizeof four);
+    memcpy(&six, &own, sizeof six);
+    return (own.ss_family == AF_INET && ntohl(four.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET) ||
+           (own.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six.sin6_addr));
 }
 
 void srv_notify(const char *state)

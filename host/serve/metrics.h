@@ -22,13 +22,13 @@
       16384)
 
 /* Counters; X(id, name, help). */
-#define SRV_COUNTER_MAP(X)                                                                                        \
-    X(INPUT_TOKENS, "input_tokens_total", "tokens of input texts and prompts")                                    \
-    X(PREFIX_TOKENS, "prefix_tokens_total", "prompt tokens whose keys and values were still in the cache")        \
-    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models generated")                           \
-    X(TEXTS, "texts_total", "texts and pairs that devices embedded, reranked or classified")                      \
-    X(REFUSED, "queue_refused_total", "requests that got status 429 because the queue was full")                  \
-    X(CANCELLED, "cancelled_total", "requests that ended early because the client left or the time limit passed") \
+#define SRV_COUNTER_MAP(X)                                                                                                \
+    X(INPUT_TOKENS, "input_tokens_total", "tokens of input texts and prompts")                                            \
+    X(PREFIX_TOKENS, "prefix_tokens_total", "prompt tokens whose keys and values were still in the cache")                \
+    X(OUTPUT_TOKENS, "generated_tokens_total", "tokens that language models generated")                                   \
+    X(TEXTS, "texts_total", "texts and pairs that devices embedded, reranked or classified")                              \
+    X(REFUSED, "queue_refused_total", "requests that got status 429 because the queue or the memory for bodies was full") \
+    X(CANCELLED, "cancelled_total", "requests that ended early because the client left or the time limit passed")         \
     X(CONNECTIONS, "connections_total", "accepted connections")
 
 typedef enum srv_histogram_id {

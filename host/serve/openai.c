@@ -75,17 +75,26 @@ static bool read_format(srv_call *call)
 
 bool srv_openai_embeddings(srv_call *call)
 {
+    static const srv_unbuilt unbuilt[] = {
+        {"truncation_direction", SRV_ONLY_RIGHT}, {"truncate_prompt_tokens", SRV_ONLY_ABSENT}, {"prompt_name", SRV_ONLY_ABSENT}};
     const srv_model *model;
     const char *id;
     int64_t dimensions;
+    bool normalises;
     srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "input", .takes_ids = true};
     if (!srv_read_word(call->body, "model", &id, &call->error) ||
         !srv_models_choose(&call->state->models, id, SRV_TASK_EMBED, false, &model, &call->error) || !read_format(call) ||
+        !srv_check_unbuilt(call->body, unbuilt, COUNT(unbuilt), &call->error) ||
+        !srv_read_bool(call->body, "normalize", true, &normalises, &call->error) ||
         !srv_read_bool(call->body, "truncate", false, &ask.truncates, &call->error) ||
         !srv_read_int(call->body, "dimensions", 1, (int64_t)model->width, (int64_t)model->width, &dimensions, &call->error))
         return false;
     call->wire.dimensions = (size_t)dimensions;
-    call->wire.normalises = call->wire.dimensions < model->width; /* else as the model's settings say */
+    if (srv_field(call->body, "normalize"))
+        call->wire.normalises = normalises;
+    else /* all features are as the model's settings say */
+        call->wire.normalises = call->wire.dimensions < model->width;
+    ask.kind.is_raw = !normalises;
     call->answer = answer_embeddings;
     ask.kind.prompt_name = srv_rows_prompt(model, NULL);
     return srv_rows_take(call, model, &ask, srv_field(call->body, "input"));

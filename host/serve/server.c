@@ -173,6 +173,7 @@ static clf_status start(running_server *s, const srv_device *devices, size_t dev
     const srv_http_params http = {.state = &s->state,
                                   .socket = socket,
                                   .key = s->key.length ? clfi_str_text(&s->key) : NULL,
+                                  .is_local = s->key.length == 0 && srv_is_loopback(socket),
                                   .log = srv_log_access,
                                   .log_user = &s->log};
     clf_status st = srv_workers_start(&worker, devices, device_count, &s->state.workers);

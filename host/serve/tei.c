@@ -64,10 +64,12 @@ static bool answer_embed(srv_call *call)
 
 bool srv_tei_embed(srv_call *call)
 {
+    static const srv_unbuilt unbuilt[] = {{"encoding_format", SRV_ONLY_FLOAT}};
     const srv_model *model;
     int64_t dimensions;
     srv_row_ask ask = {.kind = {.task = SRV_TASK_EMBED}, .field = "inputs", .takes_ids = true};
     if (!read_common(call, &ask, &model) || !read_prompt(call, call->body, model, &ask) ||
+        !srv_check_unbuilt(call->body, unbuilt, COUNT(unbuilt), &call->error) ||
         !srv_read_bool(call->body, "normalize", true, &call->wire.normalises, &call->error) ||
         !srv_read_int(call->body, "dimensions", 1, (int64_t)model->width, (int64_t)model->width, &dimensions, &call->error))
         return false;

@@ -14,7 +14,7 @@
 #include "serve/fields.h"
 #include "serve/row_inputs.h"
 
-enum { ANY_TASK = ~0 };
+enum { ANY_TASK = ~0, MOST_TOKENS = 1 << 17 }; /* MOST_TOKENS: in an answer of /tokenize, about 10 MB */
 
 static bool choose(srv_call *call, const srv_model **out)
 {
@@ -25,46 +25,69 @@ static bool choose(srv_call *call, const srv_model **out)
 
 /* ---- /tokenize ---- */
 
-/* Byte offset of each character of the text, then the text's size up to the end of *out [text.size + 1]. The caller frees *out. */
-static clf_status find_characters(clf_text text, size_t **out)
+/* A place in a text. */
+typedef struct place {
+    size_t character, byte;
+} place;
+
+/* Moves the place to this character, or to the text's end. Tokens come in the order of the text, so it rarely moves back. */
+static void move_to(clf_text text, size_t character, place *at)
 {
-    size_t count = 0;
-    CLF_TRY(clfi_alloc(text.size + 1, sizeof **out, "characters", out));
-    for (size_t i = 0; i < text.size; i++)
-        if (((unsigned char)text.data[i] & 0xc0) != 0x80)
-            (*out)[count++] = i;
-    for (size_t i = count; i <= text.size; i++)
-        (*out)[i] = text.size;
-    return CLF_OK;
+    if (character < at->character)
+        *at = (place){0, 0};
+    while (at->character < character && at->byte < text.size) {
+        at->character++;
+        do
+            at->byte++;
+        while (at->byte < text.size && ((unsigned char)text.data[at->byte] & 0xc0) == 0x80);
+    }
 }
 
-static json_t *describe_token(const srv_model *model, clf_text text, const size_t *characters, const clf_encoding *e, size_t i)
+static json_t *describe_token(const srv_model *model, clf_text text, const clf_encoding *e, size_t i, place *at)
 {
     const char *token = clf_tokenizer_token(model->model->tokenizer, e->ids[i]);
-    const clf_offsets at = e->offsets[i];
-    if (e->special_mask[i] || at.end > text.size || at.start > at.end)
+    const clf_offsets part = e->offsets[i];
+    if (e->special_mask[i] || part.end > text.size || part.start > part.end)
         return json_pack("{s:i, s:o, s:b, s:n, s:n}", "id", (int)e->ids[i], "text",
                          clfi_json_text(token ? token : "", strlen(token ? token : "")), "special", 1, "start", "stop");
-    const size_t begin = characters[at.start], end = characters[at.end];
-    return json_pack("{s:i, s:o, s:b, s:i, s:i}", "id", (int)e->ids[i], "text", clfi_json_text(text.data + begin, end - begin), "special",
-                     0, "start", (int)at.start, "stop", (int)at.end);
+    move_to(text, part.start, at);
+    place end = *at;
+    move_to(text, part.end, &end);
+    return json_pack("{s:i, s:o, s:b, s:i, s:i}", "id", (int)e->ids[i], "text", clfi_json_text(text.data + at->byte, end.byte - at->byte),
+                     "special", 0, "start", (int)part.start, "stop", (int)part.end);
 }
 
-static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_special, size_t index, const json_t *input, json_t *list)
+/* Appends the tokens of a text as a list. */
+static clf_status write_tokens(const srv_model *model, clf_text text, const clf_encoding *e, clf_str *out)
 {
-    const clf_encode_options options = {.add_special_tokens = adds_special, .offsets = CLF_OFFSETS_CHARACTERS};
-    const clf_text text = srv_text(input);
+    place at = {0, 0};
+    CLF_TRY(clfi_str_append_char(out, '['));
+    for (size_t i = 0; i < e->length; i++) {
+        if (i)
+            CLF_TRY(clfi_str_append_char(out, ','));
+        json_t *token = describe_token(model, text, e, i, &at);
+        const clf_status st = clfi_json_write(token, JSON_COMPACT, "answer", out);
+        json_decref(token);
+        CLF_TRY(st);
+    }
+    return clfi_str_append_char(out, ']');
+}
+
+/* Appends the answer for one text. *tokens: of the texts before it; those of this one are added. */
+static bool tokenize_one(srv_call *call, const srv_model *model, bool adds_special, size_t index, clf_text text, size_t *tokens)
+{
+    const clf_encode_options options = {.add_special_tokens = adds_special, .max_tokens = MOST_TOKENS, .offsets = CLF_OFFSETS_CHARACTERS};
     clf_encoding encoding = CLF_ENCODING_INIT;
-    size_t *characters = NULL;
-    clf_status st = find_characters(text, &characters);
-    if (st == CLF_OK)
-        st = clfi_tokenizer_encode(model->model->tokenizer, text.data, text.size, NULL, 0, &options, &encoding);
-    json_t *tokens = json_array();
-    for (size_t i = 0; st == CLF_OK && i < encoding.length; i++)
-        json_array_append_new(tokens, describe_token(model, text, characters, &encoding, i));
-    json_array_append_new(list, tokens);
-    free(characters);
+    clf_status st = clfi_tokenizer_encode(model->model->tokenizer, text.data, text.size, NULL, 0, &options, &encoding);
+    const bool is_read = st == CLF_OK;
+    *tokens += encoding.length;
+    const bool fits = !encoding.truncated && *tokens <= MOST_TOKENS;
+    if (is_read && fits)
+        st = write_tokens(model, text, &encoding, &call->reply.body);
     clfi_encoding_free(&encoding);
+    if (is_read && !fits)
+        return srv_refuse(&call->error, SRV_FAULT_TOO_LONG, "inputs", "inputs: entry %zu: expected at most %d tokens in all texts together",
+                          index, MOST_TOKENS);
     if (st == CLF_OK)
         return true;
     srv_refuse_status(&call->error, clfi_fail_prefix(st, "inputs: entry %zu", index), "inputs");
@@ -77,7 +100,9 @@ bool srv_tei_tokenize(srv_call *call)
 {
     const srv_model *model;
     bool adds_special;
+    size_t tokens = 0;
     char found[CLFI_JSON_FOUND_BYTES];
+    clf_str *out = &call->reply.body;
     if (!choose(call, &model) || !srv_read_bool(call->body, "add_special_tokens", true, &adds_special, &call->error))
         return false;
     const json_t *inputs = srv_field(call->body, "inputs");
@@ -87,20 +112,17 @@ bool srv_tei_tokenize(srv_call *call)
     if (count == 0 || count > SRV_MOST_INPUTS)
         return srv_refuse(&call->error, count ? SRV_FAULT_INVALID : SRV_FAULT_EMPTY, "inputs", "inputs: expected 1 to %d texts, found %zu",
                           SRV_MOST_INPUTS, count);
-    json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const json_t *input = json_is_string(inputs) ? inputs : json_array_get(inputs, i);
-        bool ok = json_is_string(input);
-        if (!ok)
-            srv_refuse(&call->error, SRV_FAULT_INVALID, "inputs", "inputs: entry %zu: expected a text, found %s", i,
-                       clfi_json_found(input, found));
-        ok = ok && tokenize_one(call, model, adds_special, i, input, list);
-        if (!ok) {
-            json_decref(list);
+        if (!json_is_string(input))
+            return srv_refuse(&call->error, SRV_FAULT_INVALID, "inputs", "inputs: entry %zu: expected a text, found %s", i,
+                              clfi_json_found(input, found));
+        if (clfi_str_append_char(out, i ? ',' : '[') != CLF_OK)
+            return srv_refuse_memory(call);
+        if (!tokenize_one(call, model, adds_special, i, srv_text(input), &tokens))
             return false;
-        }
     }
-    return srv_reply_json(call, list);
+    return srv_reply_body(call, clfi_str_append_char(out, ']'), SRV_JSON);
 }
 
 /* ---- /decode ---- */

@@ -3,6 +3,8 @@
 #include "serve/watch.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +65,7 @@ void srv_watch_open(srv_watch *watch, int fd, srv_connection **out)
     if (!connection)
         return;
     connection->fd = fd;
-    connection->since_ns = clfi_now_ns();
+    connection->began_ns = connection->since_ns = clfi_now_ns();
     connection->is_modern = true;
     pthread_mutex_lock(&watch->lock);
     connection->next = watch->first;
@@ -100,15 +102,44 @@ void srv_watch_close(srv_watch *watch, srv_connection *connection)
     free(connection);
 }
 
+/* Counts the bytes that have come over the connection. False: it is no TCP connection. */
+static bool count_received(int fd, uint64_t *out)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return false;
+    *out = info.tcpi_bytes_received;
+    return true;
+}
+
+static uint64_t count_unread(int fd)
+{
+    int unread = 0;
+    return ioctl(fd, FIONREAD, &unread) == 0 ? (uint64_t)unread : 0;
+}
+
+/* If bytes come between the two calls, this counts too many bytes and srv_watch_set too few, so that they differ. */
+bool srv_watch_has_read(const srv_connection *connection)
+{
+    const uint64_t unread = count_unread(connection->fd);
+    uint64_t received;
+    return !count_received(connection->fd, &received) || received - unread != connection->read_bytes;
+}
+
 void srv_watch_set(srv_watch *watch, srv_connection *connection, srv_phase phase, srv_job *job)
 {
     if (job)
         srv_job_hold(job);
+    uint64_t received;
+    if (phase == SRV_PHASE_IDLE && count_received(connection->fd, &received))
+        connection->read_bytes = received - count_unread(connection->fd);
     pthread_mutex_lock(&watch->lock);
     srv_job *old = connection->job;
     connection->job = job;
     connection->phase = phase;
-    connection->since_ns = clfi_now_ns();
+    connection->began_ns = connection->since_ns = clfi_now_ns();
     connection->was_probed = false;
     connection->left_ns = 0;
     pthread_mutex_unlock(&watch->lock);
@@ -168,8 +199,11 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     const uint64_t age = now - connection->since_ns;
     switch (connection->phase) {
     case SRV_PHASE_IDLE:
+        if (is_over(connection, now, SECOND * IDLE_SECONDS))
+            shutdown(connection->fd, SHUT_RDWR);
+        return false;
     case SRV_PHASE_READING:
-        if (is_over(connection, now, connection->phase == SRV_PHASE_IDLE ? SECOND * IDLE_SECONDS : watch->reading_ns))
+        if (is_over(connection, now, watch->reading_ns) || now - connection->began_ns > watch->request_ns)
             shutdown(connection->fd, SHUT_RDWR);
         return false;
     case SRV_PHASE_SENDING:

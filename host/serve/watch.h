@@ -21,12 +21,16 @@ typedef struct srv_connection {
     int fd;
     bool lingers;               /* the client may still send when the connection closes */
     srv_phase phase;            /* guarded by the watch's lock, like the members below */
-    uint64_t since_ns;          /* when the phase began; later for a client that keeps sending */
+    uint64_t began_ns;          /* when the phase began */
+    uint64_t since_ns;          /* the same; later for a client that keeps sending */
+    uint64_t read_bytes;        /* that were read from the socket when phase IDLE began; set and used by the HTTP thread */
     uint64_t left_ns;           /* when the client ended its side; 0: it has not */
     uint64_t pinged_ns;         /* when its stream was woken last */
     bool was_probed, is_modern; /* is_modern: its requests are HTTP 1.1, and it may be probed by an interim response */
     srv_job *job;               /* of WAITING, and of a stream's SENDING; a reference */
     struct srv_connection *next, *before;
+    struct srv_connection *own_next, *own_before; /* used by the HTTP side: the connections of one of its threads */
+    void *request;                                /* used by the HTTP side: the request that was begun; NULL: none */
 } srv_connection;
 
 typedef struct srv_watch srv_watch;
@@ -43,6 +47,9 @@ void srv_watch_close(srv_watch *watch, srv_connection *connection);
 
 /* Notes received bytes of a request. A client that goes on sending has more time. */
 void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t bytes);
+
+/* Whether bytes of an IDLE connection may have been read from its socket in this phase. False is certain. Called by its HTTP thread. */
+bool srv_watch_has_read(const srv_connection *connection);
 
 /* Begins a phase. job: the connection's job, NULL: none. */
 void srv_watch_set(srv_watch *watch, srv_connection *connection, srv_phase phase, srv_job *job);

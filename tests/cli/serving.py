@@ -19,25 +19,23 @@ WRITER = os.path.join(data, "generation", "llama")
 
 
 class Server:
-    """The program with these arguments on a port that the system chooses; the standard error is in .log()."""
+    """The program with these arguments on a port that the system chooses; the standard error is in .log(). prefix: a command that starts
+    the program; descriptors: files that it gets."""
 
-    def __init__(self, *arguments, wait=True, **variables):
+    def __init__(self, *arguments, prefix=(), descriptors=(), **variables):
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([program, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=self.errors,
-                                        text=True, env={**os.environ, **variables})
-        self.port = None
-        if wait:
-            line = self.process.stdout.readline()
-            found = re.fullmatch(r"clformer serve: listening on http://127\.0\.0\.1:(\d+)\n", line)
-            if not found:
-                self.process.wait()
-                skip_without_device(subprocess.CompletedProcess([], self.process.returncode, line, self.log()))
-                raise SystemExit(f"the server does not start: {line!r} {self.log()}")
-            self.port = int(found.group(1))
+        self.process = subprocess.Popen([*prefix, program, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True, env={**os.environ, **variables}, pass_fds=descriptors)
+        line = self.process.stdout.readline()
+        found = re.fullmatch(r"clformer serve: listening on http://127\.0\.0\.1:(\d+)\n", line)
+        if not found:
+            self.process.wait()
+            skip_without_device(subprocess.CompletedProcess([], self.process.returncode, line, self.log()))
+            raise SystemExit(f"the server does not start: {line!r} {self.log()}")
+        self.port = int(found.group(1))
 
     def log(self):
-        self.errors.seek(0)
-        return self.errors.read().decode()
+        return os.pread(self.errors.fileno(), os.fstat(self.errors.fileno()).st_size, 0).decode()
 
     def stop(self, number=signal.SIGTERM):
         """Its exit status."""
@@ -72,9 +70,15 @@ class Server:
             return None
         return content
 
-    def raw(self, sent, half=False):
-        """All that comes back for these bytes, to the end of the connection."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as own:
+    def begin(self, sent):
+        """A connection over which these bytes were sent."""
+        own = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        own.sendall(sent)
+        return own
+
+    def end(self, own, sent=b"", half=False):
+        """All that comes back when these bytes are sent too, to the end of the connection."""
+        with own:
             try:
                 own.sendall(sent)
                 if half:
@@ -86,6 +90,10 @@ class Server:
                 fail(f"{sent[:80]}: {error}")
                 return b""
             return answer
+
+    def raw(self, sent, half=False):
+        """All that comes back for these bytes, to the end of the connection."""
+        return self.end(self.begin(b""), sent, half)
 
 
 def samples(server, begin):

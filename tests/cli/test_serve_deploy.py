@@ -24,12 +24,19 @@ def takes(words):
     return done.returncode == 0 and all(option in done.stdout for option in re.findall(r"--[a-z-]+", " ".join(words)))
 
 
-unit = configparser.ConfigParser(interpolation=None)
-unit.optionxform = str
-unit.read_string(read("host", "serve", "deploy", "clformer.service"))
+def read_unit(name):
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str
+    unit.read_string(read("host", "serve", "deploy", name))
+    return unit
+
+
+unit = read_unit("clformer.service")
 command = shlex.split(unit["Service"]["ExecStart"])
 if unit["Service"]["Type"] != "notify" or os.path.basename(command[0]) != "clformer" or not takes(command[1:]):
     fail("clformer.service:", command)
+if read_unit("clformer.socket")["Socket"]["ListenStream"] != "127.0.0.1:" + command[command.index("--port") + 1]:
+    fail("clformer.socket has another port than clformer.service")
 container = read("host", "serve", "deploy", "Containerfile")
 for line in re.findall(r"^# podman run .* clformer (serve .*)$", container, re.M):
     if not takes(shlex.split(line)):
@@ -42,6 +49,8 @@ for name in ("nginx.conf", "haproxy.cfg", "Caddyfile"):
     text = read("host", "serve", "deploy", name)
     if text.count("{") != text.count("}") or "8080" not in text or not re.search("least_?conn", text):
         fail(name)
+if "Host $http_host;" not in read("host", "serve", "deploy", "nginx.conf"):
+    fail("nginx.conf passes another Host on than the page has in its Origin")
 if "GET /health" not in read("host", "serve", "deploy", "haproxy.cfg"):
     fail("haproxy.cfg does not ask for /health")
 routes = {"kubernetes.yaml": "/health", "compose.yaml": "Containerfile", "litellm.yaml": "http://127.0.0.1:8080/v1"}

@@ -9,12 +9,13 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 from runs import expect, fail, finish, program, run
-from serving import EMBEDDER, RERANKER, WRITER, Server
+from serving import EMBEDDER, RERANKER, WRITER, Server, events
 
 BODY = b'{"input": "the cat", "dimensions": 2}'
 HEAD = b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
@@ -30,11 +31,22 @@ def expect_answer(name, answer, status, *parts):
         fail(f"{name}: expected {status} and {parts}, found {answer[:400]}")
 
 
+def expect_refusal(name, answer, status):
+    """One answer alone, with the server's own error."""
+    expect_answer(name, answer, status, b'"error"')
+    if answer.count(b"HTTP/1.1 ") != 1 or b"<html" in answer or (status == 400 and not re.search(b'"bad_http"|"validation"', answer)):
+        fail(f"{name}: several answers, or HTML, or another error: {answer[:600]}")
+
+
 def test_messages(server):
     whole = HEAD + length(len(BODY)) + b"\r\n" + BODY
     expect_answer("a request", server.raw(HEAD + CLOSE + length(len(BODY)) + b"\r\n" + BODY), 200, b'"embedding":[')
     expect_answer("a half-closed client", server.raw(whole, half=True), 200, b'"embedding":[')
     expect_answer("HTTP 1.0", server.raw(b"GET /health HTTP/1.0\r\n\r\n"), 200, b'"ok"')
+    old = b"GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+    many = server.raw(2 * old + b"GET /health HTTP/1.0\r\n\r\n")
+    if many.count(b"HTTP/1.1 200 ") != 3 or many.lower().count(b"connection: keep-alive") != 2 or many.count(b"Connection: close") != 1:
+        fail(f"HTTP 1.0, keep-alive: {many}")
     pieces = b"8;x=1\r\n" + BODY[:8] + b"\r\n%x\r\n" % (len(BODY) - 8) + BODY[8:] + b"\r\n0\r\nTrailer: a\r\n\r\n"
     expect_answer("chunks", server.raw(HEAD + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + pieces), 200, b'"embedding":[')
     many = server.raw(3 * whole + b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -56,9 +68,59 @@ def test_messages(server):
                                ("a coding in two lines", 400, b"Transfer-Encoding:\r\n\tchunked\r\n"),
                                ("two hosts", 400, length(5) + b"Host: b\r\n"),
                                ("the end of a line in a value", 400, length(5) + b"X: a\rb\r\n"),
+                               ("no length", 400, b"Content-Length:\r\n"), ("a negative length", 400, b"Content-Length: -1\r\n"),
+                               ("a list of lengths", 400, b"Content-Length: 5, 5\r\n"),
+                               ("a tab behind a length", 400, b"Content-Length: 5\t\r\n"),
+                               ("a huge length", 400, b"Content-Length: 99999999999999999999\r\n"),
+                               ("a NUL in a length", 400, b"Content-Length: 5\x000\r\n"),
+                               ("a NUL in a coding", 400, b"Transfer-Encoding: chunked\0x\r\n"),
+                               ("a NUL in a value", 400, b"X: a\0b\r\n" + length(5)),
+                               ("a NUL in the last value", 400, length(5) + b"X: a\0b\r\n"),
+                               ("a NUL before a name", 400, b"\0X: a\r\n" + length(5)),
+                               ("a NUL in a name", 400, length(5) + b"Content\0-Length: 4\r\n"),
+                               ("no name", 400, length(5) + b": x\r\n"), ("no name first", 400, b": x\r\n" + length(5)),
+                               ("any header in two lines", 400, length(5) + b"X: a\r\n b\r\n"),
+                               ("no colon", 400, length(5) + b"X\r\n"),
                                ("other expectations", 417, length(5) + b"Expect: much\r\n")):
-        expect_answer(name, server.raw(HEAD + head + b"\r\nhello"), status)
-    expect_answer("no host", server.raw(b"GET /health HTTP/1.1\r\n\r\n"), 400)
+        expect_refusal(name, server.raw(HEAD + head + b"\r\nhello"), status)
+    chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    for name, status, body in (("no chunk size", 400, b"zz\r\n"), ("a signed chunk size", 400, b"-1\r\n"),
+                               ("a chunk size with 0x", 400, b"0x5\r\n"), ("a NUL in a chunk size", 400, b"5\0\r\nhello\r\n"),
+                               ("a huge chunk size", 413, b"fffffffffffffffff\r\n"), ("a chunk without its end", 400, b"2\r\nhello\r\n"),
+                               ("a long chunk extension", 400, b"5;" + b"a" * 200000), ("a long trailer", 431, b"0\r\nX: " + b"a" * 200000),
+                               ("a trailer without a colon", 400, b"0\r\nX\r\n\r\n")):
+        expect_refusal(name, server.raw(chunked + body), status)
+    for name, status, head in (("no host", 400, b"GET /health HTTP/1.1\r\n\r\n"), ("HTTP/2", 400, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+                               ("HTTP/0.9", 400, b"GET /health HTTP/0.9\r\n\r\n"), ("no version", 400, b"GET /health\r\n\r\n"),
+                               ("a NUL in a target", 400, b"GET /health\0 HTTP/1.1\r\nHost: a\r\n\r\n"),
+                               ("two spaces", 400, b"GET  /health HTTP/1.1\r\nHost: a\r\n\r\n"),
+                               ("a target of 200 kB", 414, b"GET /" + b"a" * 200000),
+                               ("a header of 200 kB", 431, HEAD + b"X: " + b"a" * 200000)):
+        expect_refusal(name, server.raw(head), status)
+    for name, head in (("no space behind a colon", b"Host:a\r\n"), ("lines that end with LF", b"Host: a\n"), ("spaces", b"Host: \t a\r\n"),
+                       ("an empty value", b"Accept:\r\nHost: a\r\n")):
+        expect_answer(name, server.raw(b"GET /health?a=%41&b HTTP/1.1\r\n" + head + CLOSE + b"\r\n"), 200, b'"ok"')
+    sized = HEAD + length(len(BODY))
+    begun = [(part, server.begin(part)) for part in 8 * [b"", HEAD, sized, sized + CLOSE + b"\r\n{"]]
+    for head in (HEAD + b"Content-Length: -1\r\n\r\n", HEAD + b"X\r\n\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+                 b"PRI * HTTP/2.0\r\n\r\n", b"GET /health\r\n\r\n"):
+        for _ in range(8):
+            server.raw(head)
+    whole = sized + CLOSE + b"\r\n" + BODY
+    kept = [server.connect() for _ in range(8)]
+    for connection in kept: # these have sent nothing since their last request
+        server.ask("POST", "/v1/embeddings", BODY, connection)
+    for _ in range(8):
+        expect_refusal("HTTP/2 beside idle connections", server.raw(b"PRI * HTTP/2.0\r\n\r\n"), 400)
+    for connection in kept:
+        server.ask("POST", "/v1/embeddings", BODY, connection)
+        connection.close()
+    begun += [(part, server.begin(part)) for part in 8 * [b"POST /v1/embeddings HTT"]]
+    for _ in range(8):
+        server.raw(b"PRI * HTTP/2.0\r\n\r\n")
+    for part, own in begun: # malformed requests of others do not end these
+        expect_answer("a request in two parts", server.end(own, whole[len(part):]), 200, b'"embedding":[')
+    expect_answer("LF alone", server.raw(b"GET /health HTTP/1.1\nHost: a\nConnection: close\n\n"), 200, b'"ok"')
     for target in (b"http://a:80/health?b", b"HTTP://a/%68ealth", b"/%68ealth"):
         expect_answer(target, server.raw(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % target), 200, b'"ok"')
     cookies = b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: %s\r\n\r\n" % (b"a" * 3000)
@@ -106,9 +168,15 @@ def test_routes(server):
     connection.close()
     if server.ask("POST", "/v1/embeddings", BODY, Origin="http://evil.example")[0] != 403:
         fail("a page of another site is answered")
-    if server.ask("POST", "/v1/embeddings", BODY, Origin=f"http://127.0.0.1:{server.port}")[0] != 200:
-        fail("the server's own page is not answered")
+    for host, status in ((f"127.0.0.1:{server.port}", 200), (f"localhost:{server.port}", 200), (f"evil.example:{server.port}", 403)):
+        if server.ask("POST", "/v1/embeddings", BODY, Origin=f"http://{host}", Host=host)[0] != status: # else DNS rebinding
+            fail(f"a page of http://{host}: expected {status}")
+    if server.ask("POST", "/v1/embeddings", BODY, Origin="https://models.example", Host="models.example")[0] != 200:
+        fail("a page behind a proxy with TLS is not answered")
     status, headers, page = server.ask("GET", "/")
+    paths = {path.decode() for path in re.findall(rb'(?:post|fetch)\("(/[^"]*)"', page)}
+    if not paths or any(server.ask("OPTIONS", path)[1]["Allow"] in (None, "GET, POST, OPTIONS") for path in paths):
+        fail(f"the page asks for {paths}")
     if status != 200 or not headers["Content-Type"].startswith("text/html") or re.search(rb"(src|href)=.https?:", page):
         fail("the page takes something from the network")
 
@@ -169,6 +237,12 @@ def test_key():
                 fail(f"{headers}: {found} {content}")
             if answered["Access-Control-Allow-Origin"] != "https://example.org":
                 fail(f"--cors: {answered.items()}")
+        names = "authorization,content-type,x-stainless-os,x-stainless-lang" # of a page with OpenAI's client
+        for asked, allowed in ((names, names), (None, "authorization, content-type"), ("a: b", "authorization, content-type")):
+            found, answered, _ = server.ask("OPTIONS", "/v1/embeddings", Origin="https://example.org", Access_Control_Request_Method="POST",
+                                            **({"Access_Control_Request_Headers": asked} if asked else {}))
+            if found != 204 or answered["Access-Control-Allow-Headers"] != allowed or answered["Access-Control-Allow-Credentials"]:
+                fail(f"--cors, {asked}: {found} {answered.items()}")
         if server.ask("GET", "/health")[0] != 200 or server.ask("GET", "/v1/models")[0] != 401 or server.ask("GET", "/none")[0] != 401 or \
                 server.ask("GET", "/")[0] != 401:
             fail("the key and the other routes")
@@ -217,6 +291,46 @@ def test_full_queue():
     server.stop()
 
 
+def value_of(server, name):
+    return float(re.search(rb"^%s (\S+)$" % name.encode(), server.ask("GET", "/metrics")[2], re.M).group(1))
+
+
+def test_memory():
+    """The bodies of all requests have a limit, and so have the JSON values of one. Slow large bodies do not keep out small ones."""
+    size, count = 190000, 48
+    server = Server(EMBEDDER, "--max-body", "200000")
+    body = BODY[:-1] + b" " * (size - len(BODY)) + b"}"
+    head = HEAD + CLOSE + length(size) + b"\r\n"
+    begun = [server.begin(head + body[:-1]) for _ in range(count)]
+    deadline = time.monotonic() + 60
+    while (refused := value_of(server, "clformer_queue_refused_total")) == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not refused:
+        fail("all bodies are kept")
+    server.post("/v1/embeddings", BODY)
+    padding = "a" * (size - 100)
+    answer = server.post("/embed", {"inputs": "a", "x": padding}, 429)
+    if answer and answer["error_type"] != "overloaded":
+        fail(f"429 for TEI's clients: {answer}")
+    answer = server.post("/api/embed", {"model": "distilbert", "input": "a", "x": padding}, 429)
+    if answer and set(answer) != {"error"}:
+        fail(f"429 for Ollama's clients: {answer}")
+    answers = [server.end(own, body[-1:]) for own in begun]
+    if {answer[:13] for answer in answers} != {b"HTTP/1.1 200 ", b"HTTP/1.1 429 "} or \
+            not all(b"\r\nRetry-After: " in answer for answer in answers if answer.startswith(b"HTTP/1.1 429")):
+        fail(f"statuses: {sorted(answer[:13] for answer in answers)}")
+    server.post("/v1/embeddings", body) # the memory is free again
+    for values in (b"{}", b"[]", b'""'):
+        many = b'{"input": "a", "x": [' + values + (b"," + values) * 60000 + b"]}"
+        answer = server.post("/v1/embeddings", many, 413)
+        if answer and "JSON values" not in answer["error"]["message"]:
+            fail(f"many values: {answer}")
+    ids = json.dumps({"input": [[1, 2, 3, 4] * 8] * 1000}).encode()
+    if len(server.post("/v1/embeddings", ids)["data"]) != 1000:
+        fail("a body of many token ids")
+    server.stop()
+
+
 def test_end():
     """Requests under way are answered; then the port is free at once."""
     server = Server(WRITER)
@@ -249,6 +363,157 @@ def test_end():
     again.stdout.close()
 
 
+def test_loading():
+    """While models load, /health is 503; SIGTERM ends the server then too."""
+    for _ in range(20): # again if the models were loaded, or another process took the port, before the question came
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = subprocess.Popen([program, "serve", EMBEDDER, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        status = None
+        while not status and process.poll() is None:
+            try:
+                own = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                own.request("GET", "/health")
+                status = own.getresponse().status
+            except (http.client.HTTPException, OSError):
+                pass
+            own.close()
+        process.send_signal(signal.SIGTERM)
+        ended = process.wait(timeout=60)
+        if status == 503:
+            break
+    if status != 503 or ended != 0:
+        fail(f"a server that loads: {status}, exit {ended}")
+
+
+def hold_answer(server):
+    """A connection with an answer that is too large for the system's buffers, so that its request is under way until it is read."""
+    own = socket.socket()
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    own.settimeout(60)
+    own.connect(("127.0.0.1", server.port))
+    body = json.dumps({"inputs": "a " * 130000}).encode()
+    own.sendall(b"POST /tokenize HTTP/1.1\r\nHost: a\r\n" + CLOSE + length(len(body)) + b"\r\n" + body)
+    expect_answer("a large answer", own.recv(100, socket.MSG_WAITALL), 200)
+    return own
+
+
+def end_under_way(server):
+    """Sends SIGTERM while requests are under way, and waits until the server has begun to end."""
+    server.process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + 60
+    while "shutting down" not in server.log() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def test_draining():
+    """While the server ends, new requests are refused and those under way are answered. A second signal ends it at once."""
+    server = Server(EMBEDDER)
+    own, idle, other = hold_answer(server), server.connect(), server.connect()
+    for connection in (idle, other):
+        server.ask("GET", "/health", connection=connection)
+    end_under_way(server)
+    status, headers, answer = server.ask("GET", "/health", connection=idle)
+    if status != 503 or headers["Connection"] != "close" or answer["error_type"] != "unhealthy":
+        fail(f"/health while the server ends: {status} {answer}")
+    status, headers, answer = server.ask("POST", "/v1/embeddings", BODY, other)
+    if status != 503 or headers["Retry-After"] != "1" or answer["error"]["code"] != "not_ready":
+        fail(f"a request while the server ends: {status} {answer}")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            server.begin(b"").close()
+        except ConnectionError:
+            break
+    else:
+        fail("the server that ends accepts connections")
+    rest = server.end(own)
+    if not rest.endswith(b"]]") or rest.count(b'"id"') < 129990 or server.process.wait(timeout=60) != 0:
+        fail(f"an answer while the server ends: {len(rest)} bytes, {rest[-100:]}, {server.process.returncode}")
+    server.process.stdout.close()
+    server = Server(EMBEDDER)
+    own = hold_answer(server)
+    end_under_way(server)
+    if server.stop() != 128 + signal.SIGTERM:
+        fail(f"a second SIGTERM: {server.process.returncode}")
+    own.close()
+
+
+def pause(server):
+    """Stops the process for longer than its limit of one second, so that a request is late on a fast machine too."""
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2)
+    server.process.send_signal(signal.SIGCONT)
+
+
+def test_timeout():
+    """Requests end when their time is up, with 504, or with an error in a stream that has begun."""
+    server = Server(WRITER, "--timeout", "1", "--parallel", "1")
+    for part in (HEAD, HEAD + length(100) + b"\r\n{"):
+        if server.raw(part):
+            fail(f"half a request gets an answer: {part}")
+    own, deadline = server.begin(HEAD + length(1 << 20) + b"\r\n"), time.monotonic() + 60
+    try: # a client that goes on sending has no more time than others
+        while time.monotonic() < deadline:
+            own.sendall(b" " * 1000)
+            time.sleep(0.1)
+        fail("a body may come for longer than --timeout")
+    except ConnectionError:
+        own.close()
+    answers = []
+    body = {"prompt": ["a"] * 128, "max_tokens": 90, "temperature": 0}
+    thread = threading.Thread(target=lambda: answers.append(server.ask("POST", "/v1/completions", body)))
+    thread.start()
+    while value_of(server, "clformer_requests_running") == 0 and thread.is_alive():
+        time.sleep(0.001)
+    pause(server)
+    thread.join()
+    status, _, answer = answers[0]
+    if status != 504 or answer["error"]["code"] != "timeout" or "--timeout" not in answer["error"]["message"]:
+        fail(f"a late request: {status} {str(answer)[:300]}")
+    body = json.dumps({"prompt": "a", "max_tokens": 90, "temperature": 0, "stream": True}).encode()
+    found, is_done, deadline = [], True, time.monotonic() + 120
+    while (is_done or not found) and time.monotonic() < deadline: # again if the text was complete before the process stopped
+        own, content = server.begin(b"POST /v1/completions HTTP/1.0\r\n" + length(len(body)) + b"\r\n" + body), b""
+        while b"data: " not in content and (piece := own.recv(1)):
+            content += piece
+        pause(server)
+        content += server.end(own)
+        found, is_done = events(content.partition(b"\r\n\r\n")[2])
+    if is_done or not found or found[-1].get("error", {}).get("code") != "timeout" or b"\r\nTransfer-Encoding:" in content:
+        fail(f"a late stream: {content[-300:]}")
+    deadline = time.monotonic() + 60
+    while value_of(server, "clformer_requests_running") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if value_of(server, "clformer_requests_running") or value_of(server, "clformer_cancelled_total") < 2:
+        fail("late requests run on")
+    server.stop()
+
+
+PASS_SOCKET = """import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.argv[2], sys.argv[2:])"""
+
+
+def test_systemd():
+    """The server listens on the socket that it was started with, and tells the service manager when it is ready and when it ends."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as passed, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        passed.bind(("127.0.0.1", 0))
+        passed.listen()
+        manager.bind(os.path.join(folder, "notify"))
+        manager.settimeout(60)
+        server = Server(EMBEDDER, prefix=(sys.executable, "-c", PASS_SOCKET, str(passed.fileno())), descriptors=(passed.fileno(),),
+                        NOTIFY_SOCKET=os.path.join(folder, "notify"))
+        if server.port != passed.getsockname()[1] or manager.recv(100) != b"READY=1":
+            fail(f"a socket of systemd: port {server.port}")
+        server.post("/v1/embeddings", BODY)
+        if server.stop() != 0 or manager.recv(100) != b"STOPPING=1":
+            fail("the end under systemd")
+        socket.create_connection(passed.getsockname()).close() # the manager still has the socket
+
+
 main = Server(EMBEDDER, RERANKER)
 test_messages(main)
 test_bodies(main)
@@ -260,5 +525,10 @@ if main.stop() != 0:
     fail("the server's end:", main.log()[-500:])
 test_key()
 test_full_queue()
+test_memory()
 test_end()
+test_loading()
+test_draining()
+test_timeout()
+test_systemd()
 finish()

@@ -59,6 +59,15 @@ def test_openai(server, want, width):
         answer = server.post("/v1/embeddings", body, 400)
         if answer and (answer["error"]["param"] != field or field not in answer["error"]["message"]):
             fail(f"{body}: {answer}")
+    for field, value in (("truncation_direction", "left"), ("truncate_prompt_tokens", 3), ("prompt_name", "query")):
+        answer = server.post("/v1/embeddings", {"input": "a", field: value}, 400)
+        if answer and answer["error"]["param"] != field:
+            fail(f"{field}: {answer}")
+    raw, unit = (rows_of(server.post("/v1/embeddings", {"input": TEXTS, "normalize": value})) for value in (False, True))
+    expect_rows("normalize: false", raw, server.post("/embed", {"inputs": TEXTS, "normalize": False}))
+    expect_rows("normalize: true", unit, server.post("/embed", {"inputs": TEXTS}))
+    if any(abs(sum(x * x for x in row) - 1) < 0.1 for row in raw):
+        fail("normalize: false gives vectors of norm 1")
     for value in (-1, width + 1, "64", 2.5, True, [3]):
         server.post("/v1/embeddings", {"input": "a", "dimensions": value}, 400)
     for value in ([], [[]], ["a", 5], ["a", None], [[1, "a"]], 5, {"a": 1}, [1, 2.5], [1, True], [1, -1], [1 << 40], [[1], [1 << 70]]):
@@ -67,9 +76,10 @@ def test_openai(server, want, width):
         answer = server.post("/v1/embeddings", {"input": ["a", [wrong]]}, 400)
         if answer and not all(word in answer["error"]["message"] for word in ("vocabulary of", "entry 1", "tokenizer")):
             fail(f"an id outside: {answer}")
-    answer = server.post("/v1/embeddings", {"input": "a", "dimensions": 10 ** 30}, 400)
-    if answer and answer["error"]["param"] != "dimensions":
-        fail(f"a large number: {answer}")
+    for large in (b"1e400", b"1" + b"0" * 30):
+        answer = server.post("/v1/embeddings", b'{"input": "a", "dimensions": ' + large + b"}", 400)
+        if answer and answer["error"]["param"] != "dimensions":
+            fail(f"a large number: {answer}")
     long = "the cat sat on the mat " * 400
     answer = server.post("/v1/embeddings", {"input": ["a", long]}, 400)
     if answer and (answer["error"]["code"] != "context_length_exceeded" or "entry 1" not in answer["error"]["message"]):
@@ -97,6 +107,7 @@ def test_tei(server, want):
         server.post("/similarity", {"inputs": {"source_sentence": "a", "sentences": [long]}, "parameters": parameters}, status)
     for path, body in (("/embed", {}), ("/embed", {"inputs": "a", "prompt_name": "none"}), ("/embed", {"inputs": 1}),
                        ("/embed", {"inputs": "a", "truncation_direction": "up"}), ("/embed", {"inputs": "a", "normalize": 1}),
+                       ("/embed", {"inputs": "a", "encoding_format": "base64"}),
                        ("/similarity", {"inputs": "a"}),
                        ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["b"]}, "parameters": "a"}),
                        ("/predict", {"inputs": [["a", "b", "c"]]}), ("/tokenize", {"inputs": [1]}),
@@ -120,6 +131,13 @@ def test_tei(server, want):
         fail(f"/tokenize: offsets: {tokens[0]}")
     if [[t["id"] for t in row] for row in server.post("/tokenize", {"inputs": "x", "add_special_tokens": False})] != [ids[1][1:-1]]:
         fail("/tokenize without special tokens")
+    tokens = server.post("/tokenize", {"inputs": ["é " * 1000, "a"]})
+    if tokens and (len(tokens) != 2 or [t["start"] for t in tokens[0][1:-1]] != list(range(0, 2000, 2))):
+        fail(f"/tokenize: offsets: {str(tokens)[:200]}")
+    for long in ("a " * 131073, ["a " * 70000] * 2):
+        answer = server.post("/tokenize", {"inputs": long}, 413)
+        if answer and "131072 tokens" not in answer["error"]:
+            fail(f"/tokenize of many tokens: {answer}")
     text = clformer("detokenize", EMBEDDER, "--skip-special", *map(str, ids[0])).stdout.strip()
     if server.post("/decode", {"ids": ids[0]}) != [text] or server.post("/decode", {"ids": ids}) [:1] != [text]:
         fail(f"/decode: expected {text!r}")
@@ -153,7 +171,8 @@ def test_scores(server):
     want = server.post("/v2/rerank", {**ask, "documents": [TEXTS[2][:tokens[2]["stop"]]]})
     if cut["results"] != want["results"] or cut["results"] == server.post("/v2/rerank", {**ask, "max_tokens_per_doc": 999})["results"]:
         fail(f"max_tokens_per_doc: {cut}, expected {want}")
-    for body in ({"query": "a", "documents": []}, {"query": "a", "documents": ["b"], "top_n": 0}, {"query": "a"}, {"documents": ["b"]}):
+    for body in ({"query": "a", "documents": []}, {"query": "a", "documents": ["b"], "rank_fields": ["a"]},
+                 {"query": "a", "documents": ["b"], "top_n": 0}, {"query": "a"}, {"documents": ["b"]}):
         answer = server.post("/v1/rerank", body, 400)
         if answer and "message" not in answer:
             fail(f"{body}: {answer}")

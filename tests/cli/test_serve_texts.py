@@ -78,15 +78,21 @@ def test_completions(server):
 
 def test_refusals(server):
     for field, value in (("n", 2), ("best_of", 2), ("logprobs", 1), ("logprobs", 0), ("logit_bias", {"1": 1}),
-                         ("tools", [{}]), ("tool_choice", "auto"),
+                         ("tools", [{}]), ("tool_choice", "required"), ("tool_choice", {"type": "function"}),
                          ("response_format", {"type": "json_object"}), ("presence_penalty", 1), ("frequency_penalty", 0.5), ("suffix", "a"),
                          ("echo", True), ("guided_regex", "a+"), ("structured_outputs", {"regex": "a"}),
+                         ("repeat_penalty", 1.1), ("n_predict", 5), ("n_probs", 1), ("dry_multiplier", 0.8), ("xtc_probability", 0.5),
+                         ("dynatemp_range", 0.5), ("mirostat_mode", 2), ("allowed_token_ids", [1]), ("truncate_prompt_tokens", 3),
+                         ("no_repeat_ngram_size", 3), ("include_stop_str_in_output", True), ("skip_special_tokens", False),
+                         ("add_generation_prompt", False), ("continue_final_message", True),
                          ("max_tokens", 0), ("max_tokens", "5"), ("temperature", 3), ("temperature", True), ("top_p", 1.5),
                          ("stop", [1]), ("stream", 1), ("seed", 1.5), ("stream_options", 1)):
         answer = server.post("/v1/completions", {"prompt": "a", field: value}, 400)
         if answer and field not in answer["error"]["message"]:
             fail(f"{field}: {answer}")
-    for field, value in (("n", 1), ("logprobs", None), ("logit_bias", {}), ("tools", []), ("response_format", {"type": "text"}),
+    for field, value in (("n", 1), ("logprobs", None), ("logit_bias", {}), ("tools", []), ("tool_choice", "auto"), ("tool_choice", "none"),
+                         ("response_format", {"type": "text"}),
+                         ("skip_special_tokens", True), ("repeat_penalty", 1), ("n_predict", None),
                          ("presence_penalty", 0), ("user", "a"), ("store", False), ("metadata", {}), ("unknown", 1)):
         server.post("/v1/completions", {"prompt": "a", "max_tokens": 1, field: value})
     for messages in ([], None, "a", [{"role": "user"}], [{"role": "king", "content": "a"}], [{"content": "a"}], [5],
@@ -276,6 +282,11 @@ with tempfile.TemporaryDirectory() as directory:
     little = Server(folder, EMBEDDER, "--context", "80", "--prefix-bytes", "0")
     test_context(little)
     little.stop()
+    bare = Server(WRITER) # without a template its page asks as it does with one
+    if not bare.post("/api/generate", {"model": "llama", "prompt": "a", "stream": False, "options": {"num_predict": 2}})["response"] or \
+            b'post("/api/generate"' not in bare.ask("GET", "/")[2]:
+        fail("the page of a model without a chat template")
+    bare.stop()
     short = Server(os.path.join(data, "translation", "bart"))
     if not short.post("/v1/completions", {"prompt": "a b"}) or short.stop() != 0:
         fail("an encoder-decoder:", short.log()[-500:])
