@@ -18,6 +18,7 @@ BUDGET_MS = 100
 PROMPT, TEXT = 32768, 8192  # tokens
 # Rows and columns of the matrices, and q, k and v of attention [batch, tokens, columns], as large as one allocation allows.
 SIZES = {"intel_gen9": (8192, (16, 8192, 128)), "amd_vega8": (8192, (32, 8192, 128)), "arm_small": (3072, (16, 4096, 64))}
+GEN9 = 1.104e11  # multiply-adds of intel_gen9 in a second, by the shim's count
 failures = []
 
 
@@ -161,8 +162,9 @@ def write_language_model():
 
 def check_prompt():
     """A prompt as long as the model's positions allow: every pass of it keeps the budget, the last ones with all keys. 32 heads of 128
-    multiply each query by half of the keys on average, twice: 4.4e12 multiply-adds, 39.8 s at Gen9's 1.1e11 in a second."""
-    seconds = 32 * 128 * 2 * PROMPT * PROMPT / 2 / 1.104e11
+    multiply each query by half of the keys on average, twice: 4.4e12 multiply-adds, 39.8 s there. Since nothing is
+    computed, the command may find that its result is no number."""
+    seconds = 32 * 128 * 2 * PROMPT * PROMPT / 2 / GEN9
     prompt = os.path.join(work, "prompt")
     with open(prompt, "w", encoding="utf-8") as file:
         file.write("ab" * (PROMPT // 2) + "\n")
@@ -171,7 +173,7 @@ def check_prompt():
     timed = [ms for name, ms in launches if name.startswith("cached_attention_group")]
     print(f"{device}: a prompt: {len(launches)} launches, {len(timed)} of attention, {sum(timed) / 1e3:.1f} s in all, "
           f"{max(timed, default=0):.1f} ms the longest, status {status}: {error[-200:]}")
-    if refused or status != 0 or not 0.95 < sum(timed) / 1e3 / seconds < 1.3:
+    if refused or status not in (0, 1) or not 0.95 < sum(timed) / 1e3 / seconds < 1.3:
         fail(f"a prompt: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
 
 
@@ -191,7 +193,9 @@ def write_encoder():
 
 
 def check_text():
-    """A text as long as an encoder takes, in one pass."""
+    """A text as long as an encoder takes, in one pass: 16 heads of 64 multiply each query by all keys, twice.
+    The result may be all zero here."""
+    seconds = 16 * 64 * 2 * TEXT * TEXT / GEN9
     texts = os.path.join(work, "texts")
     with open(texts, "w", encoding="utf-8") as file:
         file.write("a " * TEXT + "\n")
@@ -199,7 +203,7 @@ def check_text():
     status, error, launches, refused = run(arguments, TEXT)
     timed = [ms for name, ms in launches if name.startswith("attention_group")]
     print(f"{device}: a text: {len(launches)} launches, {len(timed)} of attention, {max(timed, default=0):.1f} ms the longest")
-    if refused or status != 0 or sum(timed) < 2 * BUDGET_MS:
+    if refused or status not in (0, 1) or not 0.95 < sum(timed) / 1e3 / seconds < 1.3:
         fail(f"a text: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
 
 
