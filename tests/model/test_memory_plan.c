@@ -5,16 +5,12 @@
 #include <stdlib.h>
 
 #include "clformer/generate.h"
-#include "kernel/weight_form.h"
 #include "model/decode_batch.h"
 #include "model/model.h"
 #include "model/session.h"
-#include "op/linear.h"
 #include "runtime/usage.h"
 #include "support/check.h"
 #include "support/device.h"
-#include "support/engines.h"
-#include "support/operand.h"
 
 static const char path[] = CLF_TEST_DATA "/generation/llama_blocks/model.gguf";
 
@@ -287,31 +283,10 @@ static void test_many(void **state)
     clf_model_destroy(model);
 }
 
-/* A float32 matrix as CLBlast reads it: its columns are a copy, on devices with memory of their own alone. */
-static void test_copies(void **state)
-{
-    (void)state;
-    enum { N = 256, K = 128 };
-    clf_context *context = gemm_engine_context("gemm=clblast");
-    clf_linear *linear;
-    operand weight = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){N, K});
-    const clf_view view = *clfi_tensor_view(weight.tensor);
-    const uint64_t before = clfi_usage_bytes(context), matrix = (uint64_t)N * K * sizeof(float);
-    CHECK_OK(clfi_linear_create(context, 1, &view, NULL, &linear));
-    CHECK_OK(clf_context_finish(context));
-    const uint64_t taken = clfi_usage_bytes(context) - before, wanted = clfi_gemm_keeps_second(context) ? matrix : 0;
-    CHECK(taken == wanted && clfi_gemm_keeps_second(context) == !context->device.info.unified_memory,
-          "a matrix of %llu bytes takes %llu more, expected %llu", (unsigned long long)matrix, (unsigned long long)taken,
-          (unsigned long long)wanted);
-    clfi_linear_destroy(linear);
-    operand_destroy(&weight);
-    clf_context_destroy(context);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals),        cmocka_unit_test(test_room),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_encoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_room),    cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_encoder), cmocka_unit_test(test_encoder_decoder)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }
