@@ -61,9 +61,16 @@ static bool is_named(unsigned long call, bool *out_one)
     return is_gone;
 }
 
-cl_int shim_lost(cl_command_queue queue)
+/* The code of CLF_TEST_GPU_LOSS; NULL: none is given. */
+static const char *given_code(void)
 {
     const char *loss = getenv("CLF_TEST_GPU_LOSS");
+    return loss && *loss ? loss : NULL;
+}
+
+cl_int shim_lost(cl_command_queue queue)
+{
+    const char *loss = given_code();
     cl_context own = NULL;
     bool is_lost = false;
     if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof own, &own, NULL) != CL_SUCCESS)
@@ -77,7 +84,7 @@ cl_int shim_lost(cl_command_queue queue)
         is_lost |= contexts[i].handle == own && contexts[i].is_lost;
     }
     pthread_mutex_unlock(&lock);
-    return !is_lost ? CL_SUCCESS : loss && *loss ? atoi(loss) : CL_OUT_OF_RESOURCES;
+    return !is_lost ? CL_SUCCESS : loss ? atoi(loss) : CL_OUT_OF_RESOURCES;
 }
 
 __attribute__((destructor)) static void tell_calls(void)
@@ -96,9 +103,8 @@ EXPORT cl_int clFinish(cl_command_queue queue)
     REAL(clFinish)
     const cl_int code = real(queue);
     shim_note("finish");
-    const char *loss = getenv("CLF_TEST_GPU_LOSS");
     const cl_int lost = shim_lost(queue);
-    return lost != CL_SUCCESS && !(loss && *loss) ? lost : code;
+    return lost != CL_SUCCESS && !given_code() ? lost : code;
 }
 
 EXPORT cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *data,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "runtime/context.h"
-#include "runtime/launch_budget.h"
 #include "support/cases_gemm.h"
 #include "support/check.h"
 #include "support/device.h"
@@ -117,9 +116,7 @@ static void test_engine(void **state)
 static void test_pieces(void **state)
 {
     (void)state;
-    clf_context *context = gemm_engine_context("gemm=clblast");
-    CHECK_OK(clfi_budget_set(context, 1e-6));
-    context->budget.is_measured = true; /* the guess stays */
+    clf_context *context = clblast_pieces_context();
     for (size_t i = 0; i < sizeof gemm_cases / sizeof gemm_cases[0]; i++)
         if (takes_case(i, gemm_cases[i].is_small))
             check_case(context, &gemm_cases[i]);

@@ -5,7 +5,6 @@
 
 #include "op/linear.h"
 #include "runtime/context.h"
-#include "runtime/launch_budget.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/engines.h"
@@ -168,9 +167,7 @@ static void test_engine(void **state)
 static void test_pieces(void **state)
 {
     (void)state;
-    clf_context *context = gemm_engine_context("gemm=clblast");
-    CHECK_OK(clfi_budget_set(context, 1e-6));
-    context->budget.is_measured = true; /* the guess stays */
+    clf_context *context = clblast_pieces_context();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (takes_case(i, cases[i].is_small))
             check_case(context, &cases[i], "clblast in pieces");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/launch_budget.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/engine_watch.h"
@@ -110,6 +111,14 @@ clf_context *gemm_engine_context(const char *engine)
     clf_context_destroy(context);
     skip();
     return NULL;
+}
+
+clf_context *clblast_pieces_context(void)
+{
+    clf_context *context = gemm_engine_context("gemm=clblast");
+    CHECK_OK(clfi_budget_set(context, 1e-6));
+    context->budget.is_measured = true; /* the guess stays */
+    return context;
 }
 
 bool gemm_engine_is_special(const clf_context *context)

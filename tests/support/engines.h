@@ -21,6 +21,9 @@ int run_gemm_engine_tests(const char *group, void (*test)(void **state));
 clf_context *gemm_context(const char *engine);
 clf_context *gemm_engine_context(const char *engine);
 
+/* gemm_engine_context for CLBlast, whose products are all beyond the budget of a launch, so that it computes them in pieces. */
+clf_context *clblast_pieces_context(void);
+
 /* A context with that engine of attention forced ("attention=group"), at the precision that the engine keeps. */
 clf_context *attention_context(const char *engine);
 
