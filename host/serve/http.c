@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP side: a pool of threads that read requests and write answers. A request that waits for its job holds no thread.
+/* The HTTP side: a pool of threads that read requests; answers.c writes the answers. A request that waits for its job holds no thread.
  *
  * libmicrohttpd calls handle() for a request's headers, for each piece of its body, at its end, and again each time that the connection is
- * resumed. A connection that waits for a job is suspended; the job resumes it (wake). */
+ * resumed. A connection that waits for a job is suspended; the job resumes it (srv_answer_sleep). */
 #include "serve/http.h"
 
-#include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "io/json.h"
 #include "serve/acceptor.h"
+#include "serve/answers.h"
 #include "serve/fields.h"
 #include "serve/head.h"
-#include "serve/routes.h"
 #include "serve/target.h"
 #include "serve/text_asks.h"
-#include "serve/watch.h"
 
-enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10, STREAM_BYTES = 16 << 10 };
+enum { THREADS = 4, MOST_CONNECTIONS = 4096, CONNECTION_BYTES = 128 << 10 };
 
 /* Memory of requests. The JSON values of one body may have VALUES_FACTOR times --max-body and VALUES_LEAST bytes. The bodies and values of
  * all requests may have BODIES_FACTOR times --max-body. The first FREE_BYTES of each do not count, so that large bodies, which may come
@@ -39,25 +34,8 @@ struct srv_http {
     srv_acceptor *acceptor; /* NULL: no more connections */
     srv_watch *watch;
     atomic_ulong next_id;
-    atomic_size_t held; /* sum of http_request.held */
+    atomic_size_t held; /* sum of srv_request.held */
 };
-
-typedef struct http_request {
-    srv_http *http;
-    struct MHD_Connection *connection;
-    srv_connection *watched; /* NULL: there was no memory for it */
-    srv_call call;
-    const srv_route *route; /* NULL: unknown path or method */
-    clf_str body, stream;
-    size_t sent; /* bytes of `stream`; before the answer: bytes of the body that came */
-    bool stream_ended;
-    const char *target;       /* as it came, in libmicrohttpd's buffer; only its address is used after begin_request */
-    size_t target_size, held; /* held: bytes of memory beyond FREE_BYTES that the body, or its JSON values, occupy */
-    char *path;               /* of the target, decoded */
-    char allow[64];
-    bool has_headers, is_complete, is_counted, is_answered, closes;
-    uint64_t start_ns, sent_ns; /* sent_ns: when a stream last sent something */
-} http_request;
 
 static _Thread_local srv_connection *own_connections; /* those that this thread serves */
 /* The connection whose request has just ended; NULL: this thread has heard of another connection since. Only its address is used. */
@@ -69,12 +47,13 @@ static _Thread_local const srv_connection *just_ended;
 static void *begin_request(void *user, const char *uri, struct MHD_Connection *connection)
 {
     srv_http *http = user;
-    http_request *r;
+    srv_request *r;
     just_ended = NULL;
     if (clfi_alloc(1, sizeof *r, "request", &r) != CLF_OK)
         return NULL;
     r->http = http;
     r->connection = connection;
+    r->watch = http->watch;
     r->start_ns = clfi_now_ns();
     r->call.state = http->params.state;
     r->target = uri;
@@ -104,7 +83,7 @@ static size_t tokens_of(srv_job *job)
 }
 
 /* is_malformed: libmicrohttpd refused the message by itself. */
-static void log_request(const http_request *r, bool is_malformed)
+static void log_request(const srv_request *r, bool is_malformed)
 {
     srv_job *job = r->call.job;
     const double seconds = (double)(clfi_now_ns() - r->start_ns) * 1e-9;
@@ -120,7 +99,7 @@ static void log_request(const http_request *r, bool is_malformed)
 }
 
 /* Cancels the job of a request that has ended, unless the job is over. Counts the request if its client left or its time was up. */
-static void leave_job(http_request *r, bool has_left)
+static void leave_job(srv_request *r, bool has_left)
 {
     srv_job *job = r->call.job;
     srv_error gone;
@@ -139,7 +118,7 @@ static void leave_job(http_request *r, bool has_left)
 }
 
 /* Notes how many bytes of memory the body or its JSON values occupy. False: those of all requests are too many, and this one is refused. */
-static bool hold(http_request *r, size_t bytes)
+static bool hold(srv_request *r, size_t bytes)
 {
     const size_t counted = bytes > FREE_BYTES ? bytes - FREE_BYTES : 0, change = counted - r->held;
     const size_t sum = atomic_fetch_add(&r->http->held, change) + change; /* modulo SIZE_MAX + 1, as `change` may be negative */
@@ -153,7 +132,7 @@ static bool hold(http_request *r, size_t bytes)
 /* An MHD_RequestCompletedCallback. */
 static void end_request(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
-    http_request *r = *context;
+    srv_request *r = *context;
     (void)user;
     (void)connection;
     if (!r)
@@ -163,7 +142,7 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     if (r->watched) {
         r->watched->request = NULL;
         just_ended = r->watched;
-        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_IDLE, NULL);
+        srv_watch_set(r->watch, r->watched, SRV_PHASE_IDLE, NULL);
     }
     log_request(r, code == MHD_REQUEST_TERMINATED_WITH_ERROR && !r->is_complete);
     if (r->is_counted)
@@ -220,207 +199,18 @@ static void watch_connection(void *user, struct MHD_Connection *connection, void
     }
 }
 
-/* ---- Answers ---- */
-
-/* Allows pages of the origin of --cors. Their clients send headers of their own, which the browser asks for by name (OPTIONS). */
-static void add_cors_headers(const http_request *r, struct MHD_Response *response)
-{
-    const char *asked = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Access-Control-Request-Headers");
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", r->http->params.state->options->origin);
-    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-    MHD_add_response_header(response, "Access-Control-Allow-Headers", srv_is_name_list(asked) ? asked : "authorization, content-type");
-    MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
-    MHD_add_response_header(response, "Vary", "Origin, Access-Control-Request-Headers");
-}
-
-static void add_headers(const http_request *r, struct MHD_Response *response)
-{
-    const int status = r->call.reply.status;
-    if (r->call.reply.type)
-        MHD_add_response_header(response, "Content-Type", r->call.reply.type);
-    if (r->call.reply.allow)
-        MHD_add_response_header(response, "Allow", r->call.reply.allow);
-    if (status == 401)
-        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (status == 429 || (status == 503 && r->call.error.fault != SRV_FAULT_NONE))
-        MHD_add_response_header(response, "Retry-After", "1");
-    if (r->http->params.state->options->origin)
-        add_cors_headers(r, response);
-    if (r->closes || atomic_load(&r->http->params.state->is_draining))
-        MHD_add_response_header(response, "Connection", "close");
-}
-
-static enum MHD_Result queue_response(http_request *r, struct MHD_Response *response)
-{
-    if (!response)
-        return MHD_NO;
-    add_headers(r, response);
-    r->is_answered = true;
-    if (r->watched)
-        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_SENDING,
-                      r->call.stream && r->call.job && r->call.job->is_stream ? r->call.job : NULL);
-    const enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)r->call.reply.status, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
-/* Queues the call's reply; libmicrohttpd takes over its body. */
-static enum MHD_Result answer(http_request *r)
-{
-    clf_str *body = &r->call.reply.body;
-    struct MHD_Response *response = MHD_create_response_from_buffer(body->length, body->data ? body->data : "",
-                                                                    body->data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    if (response)
-        *body = (clf_str)CLF_STR_INIT;
-    return queue_response(r, response);
-}
-
-static enum MHD_Result answer_error(http_request *r)
-{
-    srv_reply_error(&r->call);
-    return answer(r);
-}
-
-/* Sends the error before the body is read and ends the connection. The client may still be sending (lingers). */
-static enum MHD_Result answer_early(http_request *r)
-{
-    r->closes = true;
-    if (r->watched)
-        r->watched->lingers = true;
-    return answer_error(r);
-}
-
-/* Writes the error to the socket and ends the connection, if libmicrohttpd takes no response: within a body, and for malformed messages. */
-static enum MHD_Result cut_off(http_request *r)
-{
-    clf_str text = CLF_STR_INIT;
-    srv_reply_error(&r->call);
-    const clf_str *body = &r->call.reply.body;
-    if (r->watched &&
-        clfi_str_appendf(&text, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-                         r->call.reply.status, MHD_get_reason_phrase_for((unsigned)r->call.reply.status), r->call.reply.type,
-                         body->length) == CLF_OK &&
-        clfi_str_append(&text, clfi_str_text(body), body->length) == CLF_OK) {
-        r->watched->lingers = true;
-        r->is_answered = send(r->watched->fd, text.data, text.length, MSG_NOSIGNAL) == (ssize_t)text.length;
-    }
-    clfi_str_free(&text);
-    return MHD_NO;
-}
-
-/* ---- Waiting ---- */
-
-/* Wakes the connection of a job; the job's lock is held. */
-static void wake(void *user)
-{
-    const http_request *r = user;
-    MHD_resume_connection(r->connection);
-}
-
-/* Suspends the connection until the job wakes it; the job's lock is held. */
-static void sleep_for(http_request *r)
-{
-    r->call.job->wake = wake;
-    r->call.job->wake_user = r;
-    MHD_suspend_connection(r->connection);
-}
-
-/* Adds a comment to a stream that was silent for SRV_PING_NS. It keeps the connection open and shows whether the client has left. Lines of
- * JSON (Ollama) have no comments. */
-static clf_status ping(http_request *r)
-{
-    const uint64_t now = clfi_now_ns();
-    if (r->stream.length)
-        r->sent_ns = now;
-    if (r->stream.length || now - r->sent_ns < SRV_PING_NS || r->call.dialect == SRV_OLLAMA)
-        return CLF_OK;
-    r->sent_ns = now;
-    return clfi_str_append_text(&r->stream, ":\n\n");
-}
-
-static clf_status next_pieces(http_request *r, bool *out_sleeps)
-{
-    srv_job *job = r->call.job;
-    clfi_str_clear(&r->stream);
-    r->sent = 0;
-    pthread_mutex_lock(&job->lock);
-    clf_status st = r->call.stream(&r->call, &r->stream, &r->stream_ended);
-    if (st == CLF_OK && !r->stream_ended)
-        st = ping(r);
-    *out_sleeps = st == CLF_OK && !r->stream_ended && r->stream.length == 0;
-    if (*out_sleeps)
-        sleep_for(r);
-    pthread_mutex_unlock(&job->lock);
-    return st;
-}
-
-/* Ends the stream with an error because there was no memory for a piece. False: there is no memory for the error either. */
-static bool end_stream(http_request *r)
-{
-    srv_refuse_memory(&r->call);
-    clfi_str_clear(&r->stream);
-    r->stream_ended = true;
-    return srv_stream_error(&r->call, &r->call.error, &r->stream) == CLF_OK;
-}
-
-/* An MHD_ContentReaderCallback. */
-static ssize_t read_stream(void *user, uint64_t position, char *out, size_t most)
-{
-    http_request *r = user;
-    bool sleeps = false;
-    (void)position;
-    if (r->sent == r->stream.length && !r->stream_ended && next_pieces(r, &sleeps) != CLF_OK && !end_stream(r))
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (sleeps)
-        return 0;
-    const size_t left = r->stream.length - r->sent, size = left < most ? left : most;
-    if (left == 0)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    memcpy(out, r->stream.data + r->sent, size);
-    r->sent += size;
-    return (ssize_t)size;
-}
-
-static enum MHD_Result answer_stream(http_request *r)
-{
-    r->call.reply.status = 200;
-    r->sent_ns = clfi_now_ns();
-    r->call.reply.type = r->call.dialect == SRV_OLLAMA ? "application/x-ndjson" : "text/event-stream";
-    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, r, NULL);
-    if (response)
-        MHD_add_response_header(response, "Cache-Control", "no-cache");
-    return queue_response(r, response);
-}
-
-/* Continues a request that its job has woken: sends the answer, begins the stream, or waits on. */
-static enum MHD_Result take_job(http_request *r)
-{
-    srv_job *job = r->call.job;
-    pthread_mutex_lock(&job->lock);
-    const bool is_over = job->state == SRV_JOB_DONE;
-    if (!is_over && !job->is_stream)
-        sleep_for(r);
-    r->call.error = job->error;
-    pthread_mutex_unlock(&job->lock);
-    if (is_over && r->call.error.fault != SRV_FAULT_NONE)
-        return answer_error(r);
-    if (job->is_stream)
-        return answer_stream(r);
-    if (!is_over)
-        return MHD_YES;
-    return r->call.answer(&r->call) ? answer(r) : answer_error(r);
-}
+/* ---- Jobs ---- */
 
 /* A srv_call's `watch`. */
 static void watch_job(srv_call *call)
 {
-    const http_request *r = (http_request *)((char *)call - offsetof(http_request, call));
+    const srv_request *r = (srv_request *)((char *)call - offsetof(srv_request, call));
     if (r->watched)
-        srv_watch_set(r->http->watch, r->watched, SRV_PHASE_WAITING, call->job);
+        srv_watch_set(r->watch, r->watched, SRV_PHASE_WAITING, call->job);
 }
 
 /* Gives the job to the workers, unless it was cancelled while it was made. */
-static enum MHD_Result submit(http_request *r)
+static enum MHD_Result submit(srv_request *r)
 {
     srv_state *state = r->http->params.state;
     srv_job *job = r->call.job;
@@ -433,10 +223,10 @@ static enum MHD_Result submit(http_request *r)
     pthread_mutex_lock(&job->lock);
     const bool is_over = job->state == SRV_JOB_DONE;
     if (!is_over)
-        sleep_for(r);
+        srv_answer_sleep(r);
     pthread_mutex_unlock(&job->lock);
     if (is_over)
-        return take_job(r);
+        return srv_answer_job(r);
     if (!srv_queue_push(&state->queue, job)) {
         srv_count(&state->metrics, SRV_COUNTER_REFUSED, 1);
         srv_refuse(&full, SRV_FAULT_OVERLOADED, NULL, "the queue is full (%zu requests wait for the model): try again later",
@@ -452,7 +242,7 @@ static enum MHD_Result submit(http_request *r)
  * malformed first line, whose bytes have just been read, or were read together with its last request. */
 static bool may_be_malformed(const srv_connection *connection, unsigned status, const char *text)
 {
-    const http_request *r = connection->request;
+    const srv_request *r = connection->request;
     const bool is_first_line = status == 505 || status == 414, is_chunk = strstr(text, "chunked") != NULL;
     if (connection->lingers) /* it has its error, and is being closed */
         return false;
@@ -486,8 +276,9 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
     }
     if (!found)
         return;
-    http_request first_line = {.http = http, .watched = found, .call = {.state = http->params.state}, .start_ns = clfi_now_ns()};
-    http_request *r = found->request ? found->request : &first_line;
+    srv_request first_line = {
+        .http = http, .watch = http->watch, .watched = found, .call = {.state = http->params.state}, .start_ns = clfi_now_ns()};
+    srv_request *r = found->request ? found->request : &first_line;
     const srv_fault fault = status == 414                     ? SRV_FAULT_URI
                             : status == 431                   ? SRV_FAULT_HEADERS
                             : status == 501                   ? SRV_FAULT_NOT_BUILT
@@ -498,7 +289,7 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
                r->has_headers ? "body"
                : r->path      ? "head"
                               : "first line");
-    (void)cut_off(r);
+    (void)srv_answer_cut_off(r);
     shutdown(found->fd, SHUT_WR);
     if (r == &first_line) {
         log_request(r, true);
@@ -506,7 +297,7 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
     }
 }
 
-static bool check_access(http_request *r, const srv_headers *headers, const char *method)
+static bool check_access(srv_request *r, const srv_headers *headers, const char *method)
 {
     const srv_http_params *params = &r->http->params;
     char allow[64];
@@ -530,16 +321,16 @@ static bool check_access(http_request *r, const srv_headers *headers, const char
 }
 
 /* Answers OPTIONS of any path, also without the key, which browsers leave out of such requests. An unknown path gets all methods. */
-static enum MHD_Result answer_options(http_request *r)
+static enum MHD_Result answer_options(srv_request *r)
 {
     const char *rest;
     srv_routes_find("OPTIONS", r->path, &rest, r->allow, sizeof r->allow);
     r->call.reply.allow = r->allow[0] ? r->allow : "GET, POST, OPTIONS";
     r->call.reply.status = 204;
-    return answer(r);
+    return srv_answer(r);
 }
 
-static bool body_too_large(http_request *r)
+static bool body_too_large(srv_request *r)
 {
     return srv_refuse(&r->call.error, SRV_FAULT_BODY, NULL, "the request's body: expected at most %zu bytes (--max-body)",
                       r->http->params.state->options->max_body);
@@ -548,7 +339,7 @@ static bool body_too_large(http_request *r)
 /* Handles the headers of a request. A malformed message, a body that is too large, and a refused client that waits for 100 Continue get
  * their error at once, and the connection ends. Other errors, and the answer to OPTIONS with a body, are sent after the body was read, so
  * that the connection can be kept. */
-static enum MHD_Result begin(http_request *r, const char *method, const char *version)
+static enum MHD_Result begin(srv_request *r, const char *method, const char *version)
 {
     srv_headers headers;
     const bool is_modern = strcmp(version, "HTTP/1.0") != 0,
@@ -558,33 +349,33 @@ static enum MHD_Result begin(http_request *r, const char *method, const char *ve
         r->watched->is_modern = is_modern;
     r->call.dialect = srv_routes_dialect(r->path);
     if (r->call.error.fault != SRV_FAULT_NONE || !srv_headers_check(&headers, is_modern, &r->call.error))
-        return cut_off(r);
+        return srv_answer_cut_off(r);
     if (!is_whole) {
         srv_refuse(&r->call.error, SRV_FAULT_MESSAGE, NULL,
                    "the head has a NUL, a header without a name, a header of several lines, or several spaces in its first line");
-        return cut_off(r);
+        return srv_answer_cut_off(r);
     }
     if (headers.lengths && headers.length > r->http->params.state->options->max_body) {
         body_too_large(r);
-        return answer_early(r);
+        return srv_answer_early(r);
     }
     if (strcmp(method, "OPTIONS") == 0)
         return headers.length == 0 && headers.codings == 0 ? answer_options(r) : MHD_YES;
     if (!check_access(r, &headers, method) && headers.expects)
-        return answer_early(r);
+        return srv_answer_early(r);
     return MHD_YES;
 }
 
-static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
+static enum MHD_Result take_body(srv_request *r, const char *data, size_t size)
 {
     const size_t most = r->http->params.state->options->max_body;
     if (r->sent + size > most) { /* `sent` counts what came, also of bodies that are not kept */
         body_too_large(r);
-        return cut_off(r);
+        return srv_answer_cut_off(r);
     }
     r->sent += size;
     if (r->watched)
-        srv_watch_receive(r->http->watch, r->watched, size);
+        srv_watch_receive(r->watch, r->watched, size);
     if (!r->route || r->call.error.fault != SRV_FAULT_NONE)
         return MHD_YES;
     if (clfi_str_append(&r->body, data, size) != CLF_OK)
@@ -596,7 +387,7 @@ static enum MHD_Result take_body(http_request *r, const char *data, size_t size)
     return MHD_YES;
 }
 
-static bool parse_body(http_request *r)
+static bool parse_body(srv_request *r)
 {
     srv_call *call = &r->call;
     const size_t most = VALUES_FACTOR * r->http->params.state->options->max_body + VALUES_LEAST;
@@ -607,7 +398,7 @@ static bool parse_body(http_request *r)
     return hold(r, bytes);
 }
 
-static bool run_route(http_request *r)
+static bool run_route(srv_request *r)
 {
     srv_call *call = &r->call;
     if (!r->route->is_open && !srv_check_ready(call))
@@ -623,14 +414,14 @@ static bool run_route(http_request *r)
 }
 
 /* Handles a request whose body has been read. */
-static enum MHD_Result complete(http_request *r)
+static enum MHD_Result complete(srv_request *r)
 {
     r->is_complete = true;
     r->sent = 0;
     r->is_counted = true;
     atomic_fetch_add(&r->http->params.state->in_flight, 1);
     if (r->call.error.fault != SRV_FAULT_NONE)
-        return answer_error(r);
+        return srv_answer_error(r);
     if (!r->route)
         return answer_options(r);
     r->call.watch = watch_job;
@@ -639,16 +430,16 @@ static enum MHD_Result complete(http_request *r)
             srv_job_release(r->call.job);
             r->call.job = NULL;
         }
-        return answer_error(r);
+        return srv_answer_error(r);
     }
-    return r->call.job ? submit(r) : answer(r);
+    return r->call.job ? submit(r) : srv_answer(r);
 }
 
 /* An MHD_AccessHandlerCallback. */
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
                               const char *data, size_t *size, void **context)
 {
-    http_request *r = *context;
+    srv_request *r = *context;
     (void)user;
     (void)connection;
     (void)url;
@@ -661,7 +452,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
         *size = 0;
         return result;
     }
-    return r->is_complete ? take_job(r) : complete(r);
+    return r->is_complete ? srv_answer_job(r) : complete(r);
 }
 
 /* ---- The daemon ---- */
