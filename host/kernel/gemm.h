@@ -26,7 +26,7 @@ typedef struct clf_gemm_input {
     clf_region region[2];
 } clf_gemm_input;
 
-typedef enum clf_gemm_input_form { CLFI_GEMM_INPUT_BYTES = 1 << 24, CLFI_GEMM_INPUT_PANELS = 2 << 24 } clf_gemm_input_form;
+typedef enum clf_gemm_input_form { CLFI_GEMM_INPUT_BYTES = 1 << 24, CLFI_GEMM_INPUT_PANELS = 2 << 24, CLFI_GEMM_INPUT_BF16 = 3 << 24 } clf_gemm_input_form;
 
 /* c[b,m,n] = f(alpha * sum_k a[b,m,k] b[b,k,n] + bias[n]) + residual[b,m,n], sums in f32.
  * Start from CLFI_GEMM_ARGS_INIT. c overlaps no input. */

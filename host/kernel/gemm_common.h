@@ -57,6 +57,11 @@ clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args,
 /* Packs args->b into f32 panels in the arena. *out: their buffer, offset and batch strides. */
 clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int64_t panel, clf_gemm_operand *out);
 
+/* Packs args->a (is_b false) or args->b into blocks of bfloat16 numbers in the arena (cl/cpu/bf16_blocks.cl). *out: their buffer, and offset
+ * and batch strides in words. */
+clf_status clfi_gemm_pack_bf16(clf_context *context, const clf_gemm_args *args, bool is_b, int parts, clf_region *out_region,
+                               clf_gemm_operand *out);
+
 /* Writes a bias of any dtype and stride to `to` at an element offset: `count` f32 values, then zeros up to `padded` values. A source
  * without buffer gives zeros. clfi_gemm_padded_bias: values that the bias of `count` columns needs. */
 int64_t clfi_gemm_padded_bias(int64_t count);
@@ -70,6 +75,7 @@ clf_status clfi_gemm_pack_biases(clf_context *context, int parts, const clf_view
 clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 clf_status clfi_gemm_pack_weight_columns(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
+clf_status clfi_gemm_pack_weight_bf16(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight);
 
 #endif

@@ -3,6 +3,7 @@
 #include "kernel/weight_form.h"
 
 #include "base/alloc.h"
+#include "kernel/gemm_bf16.h"
 #include "kernel/gemm_bundles.h"
 #include "kernel/gemm_panel.h"
 #include "runtime/usage.h"
@@ -65,6 +66,11 @@ static const clf_gemm_form_info forms[] = {
                            .most_panel = CLFI_BUNDLE,
                            .lay = clfi_gemm_lay_bundles,
                            .pack = clfi_gemm_pack_weight_bundles},
+#define BF16(form, text) \
+    [form] = {.name = (text), .most_panel = CLFI_BF16_LINES, .lay = clfi_gemm_lay_bf16, .pack = clfi_gemm_pack_weight_bf16}
+    BF16(CLFI_GEMM_BF16, "bf16"),
+    BF16(CLFI_GEMM_BF16_PAIRS, "bf16 pairs"),
+#undef BF16
 };
 _Static_assert(COUNT(forms) == CLFI_GEMM_FORM_COUNT, "one row per form");
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "kernel/gemm_bf16.h"
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_panel.h"
 
@@ -119,8 +120,8 @@ static clf_status pack_panels_vector(clf_context *context, const pack_source *fr
     const int width = context->device.caps.vector_width;
     const bool is_turned = from->k_stride == 1;
     const int64_t block_k = is_turned || !are_batches_inner(from) ? LONG_K : SHORT_K;
-    clf_kernel_spec spec = is_turned ? clfi_kernel_spec("gemm_pack_turned.cl", "gemm_pack_turned")
-                                     : clfi_kernel_spec("gemm_pack_lines.cl", "gemm_pack_lines");
+    clf_kernel_spec spec =
+        is_turned ? clfi_kernel_spec("gemm_pack_turned.cl", "gemm_pack_turned") : clfi_kernel_spec("gemm_pack_lines.cl", "gemm_pack_lines");
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_dtype(&spec, "FROM", from->dtype);
     clfi_spec_dtype(&spec, "TO", dtype);
@@ -191,18 +192,23 @@ static void distinct_batches(const clf_gemm_args *args, const clf_gemm_operand *
 }
 
 /* Allocates the f32 elements of all distinct batches. OUT_OF_MEMORY also if their size overflows. */
-static clf_status arena_floats(clf_context *context, const pack_source *from, int64_t matrix, clf_gemm_operand *out)
+static clf_status arena_words(clf_context *context, const pack_source *from, int64_t matrix, clf_region *out_region, clf_gemm_operand *out)
 {
-    clf_region region;
     size_t bytes = sizeof(float);
     if (!clfi_mul_size(bytes, (size_t)matrix, &bytes) || !clfi_mul_size(bytes, batches(from), &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: packed operand of %zu matrices of %lld elements: not enough memory", batches(from),
                  (long long)matrix);
-    CLF_TRY(clfi_arena_alloc(context, bytes, &region));
-    out->buffer = region.buffer;
+    CLF_TRY(clfi_arena_alloc(context, bytes, out_region));
+    out->buffer = out_region->buffer;
     out->dtype = CLF_F32;
-    out->offset = (int64_t)(region.offset_bytes / sizeof(float));
+    out->offset = (int64_t)(out_region->offset_bytes / sizeof(float));
     return CLF_OK;
+}
+
+static clf_status arena_floats(clf_context *context, const pack_source *from, int64_t matrix, clf_gemm_operand *out)
+{
+    clf_region region;
+    return arena_words(context, from, matrix, &region, out);
 }
 
 clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t rows,
@@ -238,6 +244,50 @@ clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int
     distinct_batches(args, b, padded * args->k, &from, &packed);
     CLF_TRY(arena_floats(context, &from, padded * args->k, &packed));
     CLF_TRY(pack_panels(context, &from, packed.buffer, CLF_F32, packed.offset, panel, 0, padded));
+    *out = packed;
+    return CLF_OK;
+}
+
+/* Packs lines first .. first + rows of a matrix of `lines` lines. */
+static clf_status pack_bf16(clf_context *context, const pack_source *from, bool is_b, int parts, const clf_buffer *to, int64_t to_offset,
+                            int64_t lines, int64_t first)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_bf16.cl", "gemm_pack_bf16");
+    clfi_spec_int(&spec, "WIDTH", 16);
+    clfi_spec_dtype(&spec, "FROM", from->dtype);
+    clfi_spec_int(&spec, "IS_B", is_b);
+    clfi_spec_int(&spec, "IS_K_DENSE", from->k_stride == 1);
+    clfi_spec_int(&spec, "PARTS", parts);
+    clf_launch launch = clfi_launch(context, &spec);
+    arg_source(&launch, from);
+    clfi_arg_buffer(&launch, to);
+    clfi_arg_long(&launch, to_offset);
+    clfi_arg_int(&launch, lines);
+    clfi_arg_int(&launch, first);
+    clfi_launch_work(&launch, 0, 2.0 * sizeof(float) * (double)(from->rows * from->k) * (double)batches(from));
+    const int64_t line_blocks = (first + from->rows + CLFI_BF16_LINES - 1) / CLFI_BF16_LINES - first / CLFI_BF16_LINES;
+    const size_t groups[3] = {(size_t)line_blocks, blocks(from->k, CLFI_BF16_LINES), batches(from)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
+clf_status clfi_gemm_pack_bf16(clf_context *context, const clf_gemm_args *args, bool is_b, int parts, clf_region *out_region,
+                               clf_gemm_operand *out)
+{
+    const clf_gemm_operand *operand = is_b ? &args->b : &args->a;
+    pack_source from = {.buffer = operand->buffer,
+                        .dtype = operand->dtype,
+                        .rows = is_b ? args->n : args->m,
+                        .k = args->k,
+                        .offset = operand->offset,
+                        .row_stride = is_b ? operand->column_stride : operand->row_stride,
+                        .k_stride = is_b ? operand->row_stride : operand->column_stride};
+    clf_gemm_operand packed = {0};
+    int64_t words;
+    if (!clfi_bf16_words(from.rows, from.k, parts, &words))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: packed operand of %lld x %lld: not enough memory", (long long)from.rows, (long long)from.k);
+    distinct_batches(args, operand, words, &from, &packed);
+    CLF_TRY(arena_words(context, &from, words, out_region, &packed));
+    CLF_TRY(pack_bf16(context, &from, is_b, parts, packed.buffer, packed.offset, from.rows, 0));
     *out = packed;
     return CLF_OK;
 }
@@ -303,6 +353,12 @@ clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_view *fr
     const pack_source source = weight_source(from);
     const int64_t padded = (weight->n + weight->panel - 1) / weight->panel * weight->panel;
     return pack_panels(context, &source, weight->buffer, weight->dtype, 0, weight->panel, first, padded);
+}
+
+clf_status clfi_gemm_pack_weight_bf16(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
+{
+    const pack_source source = weight_source(from);
+    return pack_bf16(context, &source, true, clfi_gemm_weight_parts(weight), weight->buffer, 0, weight->n, first);
 }
 
 clf_status clfi_gemm_pack_weight_columns(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)

@@ -7,12 +7,14 @@
 #include "tensor/view.h"
 
 typedef enum clf_gemm_form {
-    CLFI_GEMM_NO_FORM, /* no weight: B is an operand like A */
-    CLFI_GEMM_ROWS,    /* [n,k] row-major in its storage type: a torch weight as it is */
-    CLFI_GEMM_COLUMNS, /* [k,n] row-major, f32 */
-    CLFI_GEMM_PANELS,  /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
-    CLFI_GEMM_BLOCKS,  /* quantised rows as they are stored; offset and row_stride in bytes */
-    CLFI_GEMM_BUNDLES, /* quantised rows, 16 interleaved (cl/shared/weight_bundles.cl) */
+    CLFI_GEMM_NO_FORM,    /* no weight: B is an operand like A */
+    CLFI_GEMM_ROWS,       /* [n,k] row-major in its storage type: a torch weight as it is */
+    CLFI_GEMM_COLUMNS,    /* [k,n] row-major, f32 */
+    CLFI_GEMM_PANELS,     /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
+    CLFI_GEMM_BLOCKS,     /* quantised rows as they are stored; offset and row_stride in bytes */
+    CLFI_GEMM_BUNDLES,    /* quantised rows, 16 interleaved (cl/shared/weight_bundles.cl) */
+    CLFI_GEMM_BF16,       /* bfloat16 numbers in blocks (cl/cpu/bf16_blocks.cl) */
+    CLFI_GEMM_BF16_PAIRS, /* the same, two for an element that is not exact as one */
     CLFI_GEMM_FORM_COUNT
 } clf_gemm_form;
 

@@ -12,6 +12,7 @@
 #include "kernel/attention.h"
 #include "kernel/cached_attention.h"
 #include "kernel/embedding.h"
+#include "kernel/gemm_bf16.h"
 #include "kernel/gemm_common.h"
 #include "kernel/log_softmax.h"
 #include "kernel/pooling.h"
@@ -73,7 +74,12 @@ static bool big_product_on_gpu(const clf_context *context, const void *args)
 
 static bool has_matrix_unit(const clf_device_caps *caps)
 {
-    return caps->matrix_unit != CLFI_MATRIX_NONE;
+    return caps->matrix_unit != CLFI_MATRIX_NONE && !clfi_matrix_unit_is_cpu(caps->matrix_unit);
+}
+
+static bool has_bf16_unit(const clf_device_caps *caps)
+{
+    return clfi_matrix_unit_is_cpu(caps->matrix_unit);
 }
 
 /* Products that fill tiles of a matrix unit, of a kind that was seen to multiply. */
@@ -84,12 +90,30 @@ static bool tiles_on_gpu(const clf_context *context, const void *args)
            gemm->n >= 64 && gemm->k >= 32;
 }
 
-/* `matrix_split` computes three products on the unit in place of one. */
+/* Whether the unit's measured rate is at least `ratio` times that of float32 instructions. */
+static bool has_unit_of(const clf_context *context, double ratio)
+{
+    const clf_matrix_rates rates = clfi_matrix_rates(context);
+    return rates.floats > 0 && rates.unit >= ratio * rates.floats;
+}
+
+/* `matrix_split` and `bf16_pairs` compute three products on the unit in place of one. */
 static bool has_strong_unit(const clf_context *context)
 {
-    enum { LEAST_RATIO = 4 };
-    const clf_matrix_rates rates = clfi_matrix_rates(context);
-    return rates.floats > 0 && rates.unit >= LEAST_RATIO * rates.floats;
+    return has_unit_of(context, 4);
+}
+
+/* `bf16` packs its operands first. Some processors have the instruction, but it is slower there than float32. */
+static bool has_fast_unit(const clf_context *context)
+{
+    return has_unit_of(context, 1.5);
+}
+
+/* Products on a CPU's unit of a kind that was seen to multiply. */
+static bool has_verified_unit(const clf_context *context, const void *args)
+{
+    (void)args;
+    return clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified;
 }
 
 /* Sharing a row between work-items is faster if its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too
@@ -112,6 +136,8 @@ static const clf_gemm_traits rows_and_columns = {
     .reads = READS(NO_FORM) | READS(ROWS) | READS(COLUMNS), .form = CLFI_GEMM_ROWS, .second = CLFI_GEMM_COLUMNS, .reads_floats = true};
 static const clf_gemm_traits blocks = {.reads = READS(BLOCKS), .form = CLFI_GEMM_BLOCKS};
 static const clf_gemm_traits bundles = {.reads = READS(BUNDLES), .form = CLFI_GEMM_BUNDLES};
+static const clf_gemm_traits bf16 = {.reads = READS(NO_FORM) | READS(BF16), .form = CLFI_GEMM_BF16};
+static const clf_gemm_traits bf16_pairs = {.reads = READS(NO_FORM) | READS(BF16_PAIRS), .form = CLFI_GEMM_BF16_PAIRS};
 static const clf_gemm_traits panels = {.reads = READS(NO_FORM) | READS(PANELS), .form = CLFI_GEMM_PANELS};
 
 static bool on_gpu_with_fast_halves(const clf_context *context, const void *args)
@@ -170,6 +196,26 @@ static const clf_engine gemm[] = {
      .gemm = &rows_or_blocks,
      .accuracy =
          "products of 4,096 random numbers on an H100: off by 4.4e-6 in the mean square, by 3.9e-7 of the sum of their sizes at most"},
+    {.name = "bf16",
+     .precision = CLF_PRECISION_MEDIUM,
+     .runs_on = has_bf16_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_gemm_bf16_supports,
+     .pays = has_fast_unit,
+     .suits = has_verified_unit,
+     .run = clfi_gemm_bf16_run,
+     .gemm = &bf16,
+     .accuracy = "TODO"},
+    {.name = "bf16_pairs",
+     .precision = CLF_PRECISION_HIGH,
+     .runs_on = has_bf16_unit,
+     .probe = CLFI_PROBE_MATRIX,
+     .supports = clfi_gemm_bf16_supports,
+     .pays = has_strong_unit,
+     .suits = has_verified_unit,
+     .run = clfi_gemm_bf16_pairs_run,
+     .gemm = &bf16_pairs,
+     .accuracy = "TODO"},
     {.name = "bytes",
      .precision = CLF_PRECISION_MEDIUM,
      .runs_on = has_byte_dot,

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "runtime/pocl.h"
+#include "runtime/processor.h"
 
 enum {
     MIN_WORK_GROUP_SIZE = 64,
@@ -163,22 +164,19 @@ static clf_status query_extensions(survey *s, clf_device *device)
     return CLF_OK;
 }
 
-/* Whether this processor has instructions for dot products of bytes, in vectors of `width` 32-bit words. */
-static bool processor_has_byte_dot(int width)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    return width == 16 ? __builtin_cpu_supports("avx512vnni") : width == 8 && __builtin_cpu_supports("avx2");
-#else
-    (void)width;
-    return false;
-#endif
-}
-
 /* Whether this PoCL compiles inline assembly: releases 4.0 to 6.0 end the process if a kernel has any. */
 static bool pocl_takes_assembly(const char *driver_version)
 {
     const int version = parse_version(driver_version, "");
     return version < 400 || version >= 700;
+}
+
+/* The unit of this processor that an implementation reaches by inline assembly. Intel's takes no vectors as operands. */
+static clf_matrix_unit processor_unit(bool is_pocl)
+{
+    return clfi_processor_has_bf16_tiles()            ? CLFI_MATRIX_X86_AMX
+           : is_pocl && clfi_processor_has_bf16_dot() ? CLFI_MATRIX_X86_BF16
+                                                      : CLFI_MATRIX_NONE;
 }
 
 /* Sizes of launch graphs on GPUs: enough items for a unit to wait for several loads at once, and few enough groups for a barrier of a
@@ -210,7 +208,7 @@ static void set_caps(clf_device *device)
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
     caps->mixes_grids = is_pocl && caps->is_cpu && atoi(info->driver_version) < 6;
     caps->has_assembly = !is_pocl || pocl_takes_assembly(info->driver_version);
-    caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && processor_has_byte_dot(caps->vector_width);
+    caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && clfi_processor_has_byte_dot(caps->vector_width);
     caps->narrow_byte_dot = caps->has_byte_dot && caps->vector_width == 8;
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler only half fills instructions for halves. RDNA3 begins two float instructions at once, but only one instruction for
@@ -221,6 +219,8 @@ static void set_caps(clf_device *device)
     caps->has_ptx = strcmp(info->platform_name, "NVIDIA CUDA") == 0;
     const bool is_intel = strcmp(info->platform_name, "Intel(R) OpenCL") == 0;
     caps->uses_host_memory = (is_pocl || is_intel) && caps->is_cpu && caps->unified_memory;
+    if (caps->uses_host_memory && caps->has_assembly && caps->vector_width == 16)
+        caps->matrix_unit = processor_unit(is_pocl);
     if (caps->uses_host_memory && sizeof(void *) == 8) {
         caps->graph_groups = caps->compute_units;
         caps->graph_group = 1;

@@ -18,15 +18,16 @@ static const double WANTED_NS = 2e6;
 
 typedef struct unit_loop {
     clf_context *context;
+    const char *kernel;
     int m, n, lanes, rounds;
     size_t groups;
     clf_buffer *x, *out;
 } unit_loop;
 
-clf_kernel_spec clfi_matrix_rate_spec(const clf_context *context, int m, int n)
+static clf_kernel_spec rate_spec(const clf_context *context, const char *kernel, int m, int n)
 {
     const clf_device_caps *caps = &context->device.caps;
-    clf_kernel_spec spec = clfi_kernel_spec("matrix_rate.cl", "matrix_rate");
+    clf_kernel_spec spec = clfi_kernel_spec(clfi_matrix_unit_is_cpu(caps->matrix_unit) ? "bf16_rate.cl" : "matrix_rate.cl", kernel);
     clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
     clfi_spec_int(&spec, "WAVES", CLFI_MATRIX_RATE_WAVES);
     clfi_spec_int(&spec, "BLOCKS_M", m);
@@ -34,22 +35,29 @@ clf_kernel_spec clfi_matrix_rate_spec(const clf_context *context, int m, int n)
     return spec;
 }
 
+clf_kernel_spec clfi_matrix_rate_spec(const clf_context *context, int m, int n)
+{
+    return rate_spec(context, "matrix_rate", m, n);
+}
+
 /* Chooses how many blocks of results (m x n) a wave keeps in registers. With few lanes, a block takes many registers of each lane. An
- * emulated unit takes long to compile. Both get fewer blocks. */
+ * emulated unit takes long to compile. Both get fewer blocks. The kernel of a CPU's unit has 2 x 2. */
 static unit_loop loop_on(const clf_context *context)
 {
     const clf_device_caps *caps = &context->device.caps;
-    const int lanes = clfi_matrix_unit_info(caps->matrix_unit)->lanes, many = caps->emulates_matrix_unit ? 1 : 2;
+    const bool is_cpu = clfi_matrix_unit_is_cpu(caps->matrix_unit);
+    const int lanes = clfi_matrix_unit_info(caps->matrix_unit)->lanes, many = caps->emulates_matrix_unit && !is_cpu ? 1 : 2;
     return (unit_loop){.context = (clf_context *)context, /* clfi_slot_get says why this cast is safe */
-                         .m = lanes < 32 || many == 1 ? many : 4,
-                         .n = lanes < 32 ? 1 : many,
-                         .lanes = lanes,
-                         .groups = (size_t)GROUPS_PER_UNIT * caps->compute_units};
+                       .kernel = "matrix_rate",
+                       .m = lanes < 32 || many == 1 ? many : 4,
+                       .n = lanes < 32 && !is_cpu ? 1 : many,
+                       .lanes = lanes,
+                       .groups = (size_t)GROUPS_PER_UNIT * caps->compute_units};
 }
 
 static clf_status launch_once(const unit_loop *m, double *out_ns)
 {
-    const clf_kernel_spec spec = clfi_matrix_rate_spec(m->context, m->m, m->n);
+    const clf_kernel_spec spec = rate_spec(m->context, m->kernel, m->m, m->n);
     clf_launch launch = clfi_launch(m->context, &spec);
     clfi_arg_buffer(&launch, m->x);
     clfi_arg_int(&launch, MASK);
@@ -86,9 +94,10 @@ static clf_status run(unit_loop *m, double *out_gflops)
     return CLF_OK;
 }
 
-static clf_status measure_unit(clf_context *context, double *out_gflops)
+static clf_status measure_kernel(clf_context *context, const char *kernel, double *out_gflops)
 {
     unit_loop m = loop_on(context);
+    m.kernel = kernel;
     clf_status st = clfi_buffer_create(context, MOST_LINES * SIDE * sizeof(float), &m.x);
     if (st == CLF_OK)
         st = clfi_buffer_create(context, m.groups * CLFI_MATRIX_RATE_WAVES * SIDE * SIDE * sizeof(float), &m.out);
@@ -99,12 +108,19 @@ static clf_status measure_unit(clf_context *context, double *out_gflops)
     return st;
 }
 
+/* The launch budget's rate of float32 is not that of a register tile, which a CPU reaches. */
+static clf_status measure_floats(clf_context *context, double *out_gflops)
+{
+    return clfi_matrix_unit_is_cpu(context->device.caps.matrix_unit) ? measure_kernel(context, "float_rate", out_gflops)
+                                                                     : clfi_float_gflops(context, out_gflops);
+}
+
 static clf_status measure_aside(clf_context *context, clf_matrix_rates *out)
 {
     const clf_aside aside = clfi_aside_begin_undumped(context);
-    clf_status st = clfi_float_gflops(context, &out->floats);
+    clf_status st = measure_floats(context, &out->floats);
     if (st == CLF_OK)
-        st = measure_unit(context, &out->unit);
+        st = measure_kernel(context, "matrix_rate", &out->unit);
     clfi_aside_end(context, aside);
     return st;
 }
@@ -119,8 +135,7 @@ clf_status clfi_matrix_rates_key(const clf_context *context, clf_kept_key *out)
 static bool read_kept(const clf_context *context, const clf_kept_key *key, clf_matrix_rates *out)
 {
     char text[CLFI_KEPT_BYTES];
-    return clfi_kept_read(context, key, text) && sscanf(text, "%lg %lg", &out->unit, &out->floats) == 2 && out->unit > 0 &&
-           out->floats > 0;
+    return clfi_kept_read(context, key, text) && sscanf(text, "%lg %lg", &out->unit, &out->floats) == 2 && out->unit > 0 && out->floats > 0;
 }
 
 clf_matrix_rates clfi_matrix_rates_kept(const clf_context *context)

@@ -23,6 +23,11 @@ clf_matrix_unit clfi_matrix_unit_from_name(const char *macro)
     return CLFI_MATRIX_NONE;
 }
 
+bool clfi_matrix_unit_is_cpu(clf_matrix_unit unit)
+{
+    return units[unit].lanes == 1;
+}
+
 void clfi_spec_matrix_unit(clf_kernel_spec *spec, clf_matrix_unit unit, bool is_emulated)
 {
     clfi_spec_text(spec, "UNIT", units[unit].macro);
@@ -39,17 +44,15 @@ static bool begins_with(const char *text, const char *start)
 clf_matrix_unit clfi_matrix_unit_of(const clf_matrix_unit_signs *signs)
 {
     if (strcmp(signs->platform, "NVIDIA CUDA") == 0)
-        return signs->nvidia_major >= 8                                ? CLFI_MATRIX_NVIDIA_BF16
+        return signs->nvidia_major >= 8                               ? CLFI_MATRIX_NVIDIA_BF16
                : signs->nvidia_major == 7 && signs->nvidia_minor >= 5 ? CLFI_MATRIX_NVIDIA_F16
-                                                                       : CLFI_MATRIX_NONE;
+                                                                      : CLFI_MATRIX_NONE;
     if (strcmp(signs->platform, "AMD Accelerated Parallel Processing") == 0)
-        return begins_with(signs->device, "gfx11")   ? CLFI_MATRIX_AMD_GFX11
-               : begins_with(signs->device, "gfx12") ? CLFI_MATRIX_AMD_GFX12
+        return begins_with(signs->device, "gfx11")                                            ? CLFI_MATRIX_AMD_GFX11
+               : begins_with(signs->device, "gfx12")                                          ? CLFI_MATRIX_AMD_GFX12
                : begins_with(signs->device, "gfx90a") || begins_with(signs->device, "gfx942") ? CLFI_MATRIX_AMD_CDNA
-                                                                                               : CLFI_MATRIX_NONE;
+                                                                                              : CLFI_MATRIX_NONE;
     if (strstr(signs->platform, "Intel") && strstr(signs->extensions, "cl_intel_subgroup_matrix_multiply_accumulate"))
-        return signs->least_subgroup == 8    ? CLFI_MATRIX_INTEL_8
-               : signs->least_subgroup == 16 ? CLFI_MATRIX_INTEL_16
-                                             : CLFI_MATRIX_NONE;
+        return signs->least_subgroup == 8 ? CLFI_MATRIX_INTEL_8 : signs->least_subgroup == 16 ? CLFI_MATRIX_INTEL_16 : CLFI_MATRIX_NONE;
     return CLFI_MATRIX_NONE;
 }

@@ -117,6 +117,10 @@ static void find(clf_context *context, clf_probe what, char text[TEXT_BYTES])
     const clf_probe_case *probe = &clfi_probe_cases[what];
     const clf_probe_run run = probe->run(&context->device.caps, probe->group);
     clf_kept_key key;
+    if (probe->permit && probe->permit(&context->device.caps) != CLF_OK) { /* not kept: another process may be permitted */
+        snprintf(text, TEXT_BYTES, "no: %s", clf_last_error());
+        return;
+    }
     (void)clfi_kept_find(context, kind, &run.spec, &key); /* without a key nothing is kept */
     if (clfi_kept_read(context, &key, text))
         return;
@@ -132,9 +136,10 @@ void clfi_probe_run_here(clf_context *context, clf_probe what)
     clf_kept_key key;
     if (what <= CLFI_PROBE_NONE || what >= CLFI_PROBE_COUNT || !clfi_probe_is_claimed(&context->device.caps, what))
         return;
-    const clf_probe_run run = clfi_probe_cases[what].run(&context->device.caps, clfi_probe_cases[what].group);
-    if (clfi_kept_find(context, kind, &run.spec, &key) == CLF_OK)
-        run_and_keep(context, &clfi_probe_cases[what], &run, &key, text);
+    const clf_probe_case *probe = &clfi_probe_cases[what];
+    const clf_probe_run run = probe->run(&context->device.caps, probe->group);
+    if ((!probe->permit || probe->permit(&context->device.caps) == CLF_OK) && clfi_kept_find(context, kind, &run.spec, &key) == CLF_OK)
+        run_and_keep(context, probe, &run, &key, text);
 }
 
 const char *clfi_probe_name(clf_probe what)

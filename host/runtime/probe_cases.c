@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "runtime/processor.h"
 
 /* Sums by sub-groups. x, y: float2 [GROUPS * group]. Each family of kernels has a probe for each of its work-group sizes, because compilers
  * err at some sizes only: Intel's at sub-groups of 8 (https://github.com/intel/llvm/issues/6375) and of 32
@@ -229,10 +230,16 @@ static bool claims_matrix(const clf_device_caps *caps)
     return caps->matrix_unit != CLFI_MATRIX_NONE;
 }
 
+static clf_status permit_matrix(const clf_device_caps *caps)
+{
+    return caps->matrix_unit == CLFI_MATRIX_X86_AMX && !caps->emulates_matrix_unit ? clfi_processor_permit_tiles() : CLF_OK;
+}
+
 static clf_probe_run run_matrix(const clf_device_caps *caps, int group)
 {
     (void)group;
-    clf_kernel_spec spec = clfi_kernel_spec("probe_matrix.cl", "probe_matrix");
+    const bool is_cpu = clfi_matrix_unit_is_cpu(caps->matrix_unit);
+    clf_kernel_spec spec = is_cpu ? clfi_kernel_spec("probe_bf16.cl", "probe_bf16") : clfi_kernel_spec("probe_matrix.cl", "probe_matrix");
     clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
     return (clf_probe_run){spec, MATRIX_GROUPS, clfi_matrix_unit_info(caps->matrix_unit)->lanes, MATRIX_GROUPS * MATRIX_X,
                            MATRIX_GROUPS * MATRIX_Y};
@@ -281,6 +288,6 @@ const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
 #undef GROUP_SUMS
     [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
     [CLFI_PROBE_NATIVE_EXP2] = {"native_exp2", claims_native_exp2, run_native_exp2, fill_native_exp2, powers_are_right},
-    [CLFI_PROBE_MATRIX] = {"matrix unit", claims_matrix, run_matrix, fill_matrix, products_are_right, .is_apart = true},
+    [CLFI_PROBE_MATRIX] = {"matrix unit", claims_matrix, run_matrix, fill_matrix, products_are_right, .is_apart = true, .permit = permit_matrix},
     [CLFI_PROBE_HALF] = {"half precision", claims_half, run_half, fill_half, halves_are_right},
 };

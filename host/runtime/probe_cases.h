@@ -30,6 +30,7 @@ typedef struct clf_probe_case {
     bool (*is_right)(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y);
     int group;     /* work-items of a work-group, if probes of a family differ in it; 0: the only probe of its family */
     bool is_apart; /* drivers are known to crash or hang in it: it runs in a process of its own first, if that is possible */
+    clf_status (*permit)(const clf_device_caps *caps); /* gets what a process needs to run the kernel; NULL: nothing */
 } clf_probe_case;
 
 /* The row of CLFI_PROBE_NONE is empty. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workload "arithmetic/matrix": products of 16-bit numbers on a GPU's matrix unit (cl/gpu/matrix_unit.cl), from registers. All numbers
+/* Workload "arithmetic/matrix": products of 16-bit numbers on a matrix unit, from registers, or from a CPU's first-level cache. All numbers
  * are whole and below 2^24, so the check is exact. */
 #include <math.h>
 #include <stdio.h>
@@ -27,12 +27,16 @@ enum {
 /* An emulated unit is for tests of small sizes: its speed says nothing about the device. */
 static const double most_emulated = 0x1p24;
 
-/* Shapes of a wave's results, in blocks. Intel's waves have few lanes, so a block takes many registers of each lane. */
+/* Shapes of a wave's results, in blocks, and the lanes of units that have them. Intel's waves have few lanes, so a block takes many registers
+ * of each lane. A CPU's unit has one shape. */
 static const struct shape {
     const char *name;
-    int m, n;
-    bool is_few_lanes;
-} shapes[] = {{"4x2-blocks", 4, 2, false}, {"2x2-blocks", 2, 2, false}, {"2x1-blocks", 2, 1, true}, {"1x1-blocks", 1, 1, true}};
+    int m, n, least_lanes, most_lanes;
+} shapes[] = {{"4x2-blocks", 4, 2, 32, 64},
+              {"2x2-blocks", 2, 2, 32, 64},
+              {"2x1-blocks", 2, 1, 8, 16},
+              {"1x1-blocks", 1, 1, 8, 16},
+              {"2x2-tiles", 2, 2, 1, 1}};
 
 typedef struct matrix_peak {
     clf_context *context;
@@ -43,11 +47,6 @@ typedef struct matrix_peak {
     float values[MOST_LINES * SIDE];
 } matrix_peak;
 
-static bool has_few_lanes(const clf_context *context)
-{
-    return clfi_matrix_unit_info(context->device.caps.matrix_unit)->lanes < 32;
-}
-
 static clf_status matrix_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
     const clf_device_caps *caps = &context->device.caps;
@@ -57,9 +56,10 @@ static clf_status matrix_engines(const clfi_workload *workload, clf_context *con
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the matrix unit is emulated", workload->id);
     if (!clfi_probe(context, CLFI_PROBE_MATRIX))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: probe of the matrix unit: %s", workload->id, clfi_probe_text(context, CLFI_PROBE_MATRIX));
+    const int lanes = clfi_matrix_unit_info(caps->matrix_unit)->lanes;
     out->count = 0;
     for (size_t i = 0; i < COUNT(shapes); i++)
-        if (shapes[i].is_few_lanes == has_few_lanes(context))
+        if (lanes >= shapes[i].least_lanes && lanes <= shapes[i].most_lanes)
             out->names[out->count++] = shapes[i].name;
     return CLF_OK;
 }

@@ -22,7 +22,7 @@ typedef struct clf_context clf_context;
  * S = sum_k |a_k b_k|.
  *   E = gamma_(K+2) S + (K+1) 2^-126
  *   HIGHEST  E, as sums of float32 multiply-adds have
- *   HIGH     E + 1.01 2^-15 S; a result that needs an infinity may be NaN
+ *   HIGH     E + 1.01 2^-15 S + 2^-125 sum_k (|a_k| + |b_k|); a result that needs an infinity may be NaN
  *   MEDIUM   E + 1.01 2^-7 S + 2^-25 sum_k (|a_k| + |b_k| + 1); a result that needs an infinity, or a number from 65520 on, may be NaN
  * A quantised weight b_k is a sum of terms (the zero and the minimum of its block are two of them), and |b_k| in S is the sum of their
  * sizes. At HIGH and MEDIUM |a_k| is then the largest of its 32, which begin at a multiple of 32. Products may be more precise than what is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured rates of a matrix unit decide whether `matrix_split` may be chosen, whether the tuner measures it, and whether the program
+/* The measured rates of a matrix unit decide whether its engines may be chosen, whether the tuner measures them, and whether the program
  * hints at `high`. The unit is emulated; its rates are measured, or lie in the cache. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 static char folder[TEMP_PATH_BYTES];
 
-/* With an emulated unit and a cache of its own; seen as a GPU, whose table has the rows of matrix units. */
+/* With an emulated unit and a cache of its own; seen as the kind of device that has such a unit. */
 static clf_context *open_context(clf_precision precision, const char *engines)
 {
     clf_context *context;
@@ -26,7 +26,7 @@ static clf_context *open_context(clf_precision precision, const char *engines)
     params.precision = precision;
     params.engines = engines;
     CHECK_OK(clf_context_create(&params, &context));
-    context->device.caps.is_cpu = false;
+    context->device.caps.is_cpu = clfi_matrix_unit_is_cpu(context->device.caps.matrix_unit);
     return context;
 }
 
@@ -39,19 +39,16 @@ static void keep_rates(const char *text)
     clf_context_destroy(context);
 }
 
-/* The engine for a product that fills tiles of the unit; "measured": the tuner named matrix_split for it. */
-static const char *chosen(const char *engines, bool is_measured)
+/* The engine for a product that fills tiles of the unit, at the precision of `name`; "measured": the tuner named that one for it. */
+static const char *chosen(const char *name, const char *engines, bool is_measured)
 {
-    static const clf_gemm_weight weight = {.form = CLFI_GEMM_ROWS, .dtype = CLF_F32, .n = 128, .k = 64};
-    clf_context *context = open_context(CLF_PRECISION_HIGH, engines);
+    const clf_engine_choice measured = {.engine = clfi_engine_find(CLF_OP_GEMM, name)};
+    clf_context *context = open_context(measured.engine->precision, engines);
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-    const clf_engine_choice measured = {.engine = clfi_engine_find(CLF_OP_GEMM, "matrix_split")};
     clf_engine_choice choice;
-    args.weight = &weight;
-    args.m = 128;
-    args.n = weight.n;
-    args.k = weight.k;
-    args.a.dtype = args.c.dtype = CLF_F32;
+    args.m = args.n = 128;
+    args.k = 64;
+    args.a = args.b = args.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = 128, .column_stride = 1};
     CHECK_OK(clfi_engine_choose(context, CLF_OP_GEMM, &args, is_measured ? &measured : NULL, &choice));
     clf_context_destroy(context);
     return choice.engine->name;
@@ -72,24 +69,32 @@ static clf_status tuned_status(void)
     return st;
 }
 
-/* From a ratio of 4 on. */
+/* One product is worth it from a ratio of 1.5 on, two parts of each number from 4 on. */
 static void test_choice(void **state)
 {
     static const struct {
-        const char *unit, *rates;
+        const char *unit, *engine, *rates;
         bool is_strong, is_default;
-    } cases[] = {{"NVIDIA_BF16", "3990 1000", false, false},
-                 {"NVIDIA_BF16", "4010 1000", true, true},
-                 {"AMD_CDNA", "3990 1000", false, false},
-                 {"AMD_CDNA", "4010 1000", true, false}}; /* nobody saw it multiply */
+    } cases[] = {{"NVIDIA_BF16", "matrix_split", "3990 1000", false, false},
+                 {"NVIDIA_BF16", "matrix_split", "4010 1000", true, true},
+                 {"AMD_CDNA", "matrix_split", "3990 1000", false, false},
+                 {"AMD_CDNA", "matrix_split", "4010 1000", true, false}, /* nobody saw it multiply */
+                 {"X86_BF16", "bf16", "1490 1000", false, false},
+                 {"X86_BF16", "bf16", "1510 1000", true, true},
+                 {"X86_BF16", "bf16_pairs", "3990 1000", false, false},
+                 {"X86_BF16", "bf16_pairs", "4010 1000", true, true},
+                 {"X86_AMX", "bf16_pairs", "4010 1000", true, false}};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         setenv("CLF_MATRIX_UNIT", cases[i].unit, 1);
         keep_rates(cases[i].rates);
-        const bool by_table = strcmp(chosen("", false), "matrix_split") == 0, by_rule = strcmp(chosen("", true), "matrix_split") == 0;
+        const char *engine = cases[i].engine;
+        char forced[64];
+        const bool by_table = strcmp(chosen(engine, "", false), engine) == 0, by_rule = strcmp(chosen(engine, "", true), engine) == 0;
         CHECK(by_table == cases[i].is_default, "%s, %s: by the table %d", cases[i].unit, cases[i].rates, by_table);
         CHECK(by_rule == cases[i].is_strong, "%s, %s: by a measured choice %d", cases[i].unit, cases[i].rates, by_rule);
-        assert_string_equal(chosen("gemm=matrix_split", false), "matrix_split");
+        snprintf(forced, sizeof forced, "gemm=%s", engine);
+        assert_string_equal(chosen(engine, forced, false), engine);
     }
 }
 
@@ -104,10 +109,9 @@ static void test_tuner(void **state)
 }
 
 /* The rates stay in the cache and decide there, whatever they are: an emulation has its own. */
-static void test_measured(void **state)
+static void check_measured(const char *unit, const char *engine)
 {
-    (void)state;
-    setenv("CLF_MATRIX_UNIT", "INTEL_8", 1);
+    setenv("CLF_MATRIX_UNIT", unit, 1);
     clf_context *context = open_context(CLF_PRECISION_HIGH, "");
     const clf_matrix_rates none = clfi_matrix_rates_kept(context), found = clfi_matrix_rates(context),
                            kept = clfi_matrix_rates_kept(context);
@@ -117,7 +121,14 @@ static void test_measured(void **state)
           kept.unit, kept.floats);
     clf_context_destroy(context);
     const bool is_strong = kept.unit >= 4 * kept.floats;
-    assert_int_equal(strcmp(chosen("", true), "matrix_split") == 0, is_strong);
+    assert_int_equal(strcmp(chosen(engine, "", true), engine) == 0, is_strong);
+}
+
+static void test_measured(void **state)
+{
+    (void)state;
+    check_measured("INTEL_8", "matrix_split");
+    check_measured("X86_AMX", "bf16_pairs");
 }
 
 /* The text that the hint prints on a new context; valid until the next call. */
@@ -178,7 +189,8 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_tuner), cmocka_unit_test(test_measured),
+    /* test_measured comes first: the others keep rates of their own. */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured), cmocka_unit_test(test_choice), cmocka_unit_test(test_tuner),
                                        cmocka_unit_test(test_hint)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

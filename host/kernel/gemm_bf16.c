@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engines on a CPU's unit for bfloat16 numbers: `bf16` multiplies one such number for each element, `bf16_pairs` sums of two. Both take
+ * any strides and storage types. */
+#include "kernel/gemm_bf16.h"
+
+#include "base/alloc.h"
+#include "kernel/gemm_common.h"
+
+enum {
+    VECTOR = 16,
+    GROUP_ROWS = 4,            /* blocks of rows of a work-item: they use a panel of B from the second-level cache */
+    MOST_PANELS = 8,           /* of a work-item */
+    GROUP_BYTES = 1024 * 1024, /* of both operands of a work-item */
+    GROUPS_PER_UNIT = 3
+};
+
+int clfi_bf16_parts(clf_dtype dtype, int most)
+{
+    return dtype == CLF_BF16 ? 1 : most;
+}
+
+bool clfi_bf16_words(int64_t lines, int64_t k, int parts, int64_t *out)
+{
+    const int64_t blocks = (lines + CLFI_BF16_LINES - 1) / CLFI_BF16_LINES, k_blocks = (k + CLFI_BF16_LINES - 1) / CLFI_BF16_LINES;
+    return !__builtin_mul_overflow(blocks, k_blocks, out) &&
+           !__builtin_mul_overflow(*out, (int64_t)parts * CLFI_BF16_LINES * CLFI_BF16_LINES / 2, out);
+}
+
+int clfi_gemm_weight_parts(const clf_gemm_weight *weight)
+{
+    return clfi_bf16_parts(weight->dtype, 1 + (int)weight->form - (int)CLFI_GEMM_BF16);
+}
+
+bool clfi_gemm_lay_bf16(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes)
+{
+    int64_t words;
+    (void)context;
+    (void)tile;
+    weight->panel = CLFI_BF16_LINES;
+    if (!clfi_bf16_words(weight->n, weight->k, clfi_gemm_weight_parts(weight), &words))
+        return false;
+    return clfi_mul_size((size_t)words, sizeof(uint32_t), out_bytes);
+}
+
+bool clfi_gemm_bf16_supports(const clf_context *context, const void *args)
+{
+    return clfi_matrix_unit_is_cpu(context->device.caps.matrix_unit) && !((const clf_gemm_args *)args)->gate;
+}
+
+/* Blocks of rows and panels of a work-item: as many as the cache holds, but few enough to divide the work between the compute units. */
+typedef struct group_size {
+    int64_t rows, panels;
+} group_size;
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static group_size choose_groups(const clf_context *context, const clf_gemm_args *args, int most_parts)
+{
+    const int64_t block_bytes = ceil_div(args->k, CLFI_BF16_LINES) * CLFI_BF16_LINES * CLFI_BF16_LINES * 2 * most_parts;
+    const int64_t row_blocks = ceil_div(args->m, CLFI_BF16_LINES), panels = ceil_div(args->n, CLFI_BF16_LINES);
+    const int64_t wanted = GROUPS_PER_UNIT * (int64_t)context->device.caps.compute_units, batches = clfi_gemm_batch_count(args);
+    const int64_t fitting = GROUP_BYTES / block_bytes - GROUP_ROWS;
+    group_size size = {GROUP_ROWS, fitting < 1 ? 1 : fitting > MOST_PANELS ? MOST_PANELS : fitting};
+    while (size.panels > 1 && ceil_div(row_blocks, size.rows) * ceil_div(panels, size.panels) * batches < wanted)
+        size.panels /= 2;
+    while (size.rows > 1 && ceil_div(row_blocks, size.rows) * panels * batches < wanted)
+        size.rows /= 2;
+    return size;
+}
+
+/* A in blocks: made for this product, or kept by an earlier one of the same A. */
+static clf_status pack_a(clf_context *context, const clf_gemm_args *args, int parts, clf_gemm_operand *out)
+{
+    const uint32_t form = CLFI_GEMM_INPUT_BF16 | (uint32_t)parts;
+    if (args->input && args->input->form == form) {
+        const clf_region *kept = &args->input->region[0];
+        *out = (clf_gemm_operand){.buffer = kept->buffer, .offset = (int64_t)(kept->offset_bytes / sizeof(uint32_t))};
+        return CLF_OK;
+    }
+    clf_region region;
+    CLF_TRY(clfi_gemm_pack_bf16(context, args, false, parts, &region, out));
+    if (args->input)
+        *args->input = (clf_gemm_input){form, {region}};
+    return CLF_OK;
+}
+
+static clf_status multiply(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts,
+                           const clf_gemm_operand *b, int b_parts)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const group_size size = choose_groups(context, args, a_parts > b_parts ? a_parts : b_parts);
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bf16.cl", "gemm_bf16");
+    clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
+    clfi_gemm_spec_types(&spec, args, VECTOR);
+    clfi_spec_int(&spec, "A_PARTS", a_parts);
+    clfi_spec_int(&spec, "B_PARTS", b_parts);
+    clfi_spec_int(&spec, "IS_C_VECTOR", clfi_gemm_is_c_vector(args, VECTOR));
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_int(&launch, args->k);
+    clfi_arg_buffer(&launch, a->buffer);
+    clfi_arg_long(&launch, a->offset);
+    clfi_gemm_arg_batch_stride(&launch, args, a->batch_stride);
+    clfi_arg_buffer(&launch, b->buffer);
+    clfi_arg_long(&launch, b->offset);
+    clfi_gemm_arg_batch_stride(&launch, args, b->batch_stride);
+    clfi_arg_int(&launch, size.rows);
+    clfi_arg_int(&launch, size.panels);
+    clfi_gemm_arg_result(&launch, args);
+    clfi_gemm_work(&launch, args);
+    const size_t groups[3] = {(size_t)ceil_div(ceil_div(args->n, CLFI_BF16_LINES), size.panels),
+                              (size_t)ceil_div(ceil_div(args->m, CLFI_BF16_LINES), size.rows), (size_t)clfi_gemm_batch_count(args)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
+static clf_status run(clf_context *context, const clf_gemm_args *args, int parts)
+{
+    const int a_parts = clfi_bf16_parts(args->a.dtype, parts);
+    const int b_parts = args->weight ? clfi_gemm_weight_parts(args->weight) : clfi_bf16_parts(args->b.dtype, parts);
+    clf_gemm_operand a, b;
+    clf_region region;
+    CLF_TRY(pack_a(context, args, a_parts, &a));
+    if (args->weight)
+        b = (clf_gemm_operand){.buffer = args->weight->buffer, .offset = args->weight->offset};
+    else
+        CLF_TRY(clfi_gemm_pack_bf16(context, args, true, b_parts, &region, &b));
+    return multiply(context, args, &a, a_parts, &b, b_parts);
+}
+
+clf_status clfi_gemm_bf16_run(clf_context *context, const void *args)
+{
+    return run(context, args, 1);
+}
+
+clf_status clfi_gemm_bf16_pairs_run(clf_context *context, const void *args)
+{
+    return run(context, args, 2);
+}
