@@ -2,7 +2,7 @@
 /* GEMM on a CPU's unit for bfloat16 numbers (bf16_unit.cl): both operands lie in blocks (bf16_blocks.cl). With one part for each element
  * the error is at most 2^-7 of the sum of the products' magnitudes, with two parts 2^-15.
  *
- * A work-item computes group_rows x group_panels blocks of 32 x 32 results, panels fastest, so that its blocks of A stay in the first-level
+ * b has panels of 32 columns, from begin_panel up to end_panel. A work-item computes group_rows x group_panels blocks of 32 x 32 results, panels fastest, so that its blocks of A stay in the first-level
  * cache and its panels of B in the second-level cache. */
 #include "vector.cl"
 #include "result_parts.cl"
@@ -62,13 +62,14 @@ static inline void store_results(const float *sums, block_extent at, RESULT_PARA
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_bf16(
     ITEM_PARAMETERS int m, int n, int k, __global const uint *restrict a, long a_offset, long4 a_batch_stride,
-    __global const uint *restrict b, long b_offset, long4 b_batch_stride, int group_rows, int group_panels, RESULT_PARAMETERS)
+    __global const uint *restrict b, long b_offset, long4 b_batch_stride, int begin_panel, int end_panel, int group_rows, int group_panels,
+    RESULT_PARAMETERS)
 {
     float sums[BF16_LINES * BF16_LINES] __attribute__((aligned(64)));
     const int k_blocks = (k + BF16_LINES - 1) / BF16_LINES;
-    const int row_blocks = (m + BF16_LINES - 1) / BF16_LINES, panels = (n + BF16_LINES - 1) / BF16_LINES;
-    const int first_row = (int)get_group_id(1) * group_rows, first_panel = (int)get_group_id(0) * group_panels;
-    const int last_row = min(first_row + group_rows, row_blocks), last_panel = min(first_panel + group_panels, panels);
+    const int row_blocks = (m + BF16_LINES - 1) / BF16_LINES;
+    const int first_row = (int)get_group_id(1) * group_rows, first_panel = begin_panel + (int)get_group_id(0) * group_panels;
+    const int last_row = min(first_row + group_rows, row_blocks), last_panel = min(first_panel + group_panels, end_panel);
     const uint batch = (uint)get_group_id(2);
     a += a_offset + batch_offset(batch, batch_size, a_batch_stride);
     b += b_offset + batch_offset(batch, batch_size, b_batch_stride);
@@ -78,7 +79,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_bf16(
             const block_extent at = {row * BF16_LINES, min(m - row * BF16_LINES, BF16_LINES), panel * BF16_LINES,
                                      min(n - panel * BF16_LINES, BF16_LINES), batch};
             prefetch_results(at, RESULT_ARGUMENTS);
-            block_products(&unit, sums, a + (long)row * k_blocks * A_STEP, b + (long)panel * k_blocks * B_STEP, k_blocks, at.rows);
+            block_products(&unit, sums, a + (long)row * k_blocks * A_STEP, b + (long)(panel - begin_panel) * k_blocks * B_STEP, k_blocks, at.rows);
             store_results(sums, at, RESULT_ARGUMENTS);
         }
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs an operand of a product, or a weight, into blocks of bfloat16 numbers (bf16_blocks.cl). A number that is not finite as bfloat16
- * becomes NaN in every part, and so do all results that need it. */
+/* Packs an operand of a product, or a weight, into blocks of bfloat16 numbers (bf16_blocks.cl). */
 #include "vector.cl"
 #include "bf16_blocks.cl"
 #include "gemm_batch.cl"
@@ -9,14 +8,6 @@
 #if WIDTH != 16 || !defined(IS_B) || !defined(IS_K_DENSE) || !defined(PARTS)
 #error "WIDTH: 16; IS_B, IS_K_DENSE (k contiguous in the source): 0 or 1; PARTS: 1 or 2"
 #endif
-
-/* The nearest bfloat16 numbers as floats, NaN where they would not be finite. */
-static inline float16 nearest_bf16(float16 x)
-{
-    const uint16 bits = as_uint16(x);
-    const uint16 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
-    return as_float16((bits & 0x7f800000u) == 0x7f800000u || (rounded & 0x7f800000u) == 0x7f800000u ? (uint16)(0x7fc00000u) : rounded);
-}
 
 static inline float16 load_sixteen(__global const FROM_T *from, long k_stride, int count)
 {

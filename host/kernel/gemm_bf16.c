@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engines on a CPU's unit for bfloat16 numbers: `bf16` multiplies one such number for each element, `bf16_pairs` sums of two. Both take
- * any strides and storage types. */
+ * any strides and storage types, and quantised weights in bundles, which they expand. */
 #include "kernel/gemm_bf16.h"
 
 #include "base/alloc.h"
-#include "kernel/gemm_common.h"
+#include "kernel/gemm_bundles.h"
+#include "kernel/weight_rows.h"
 
 enum {
     VECTOR = 16,
     GROUP_ROWS = 4,            /* blocks of rows of a work-item: they use a panel of B from the second-level cache */
     MOST_PANELS = 8,           /* of a work-item */
     GROUP_BYTES = 1024 * 1024, /* of both operands of a work-item */
-    GROUPS_PER_UNIT = 3
+    GROUPS_PER_UNIT = 3,
+    BUNDLED_ROWS = 64,                /* from so many rows on, expanding quantised weights takes less time than the unit gains */
+    EXPANDED_BYTES = 32 * 1024 * 1024 /* of quantised weights that are expanded at a time */
 };
 
 int clfi_bf16_parts(clf_dtype dtype, int most)
@@ -42,9 +45,15 @@ bool clfi_gemm_lay_bf16(const clf_context *context, const clf_tile *tile, clf_ge
     return clfi_mul_size((size_t)words, sizeof(uint32_t), out_bytes);
 }
 
-bool clfi_gemm_bf16_supports(const clf_context *context, const void *args)
+static bool is_bundled(const clf_gemm_args *args)
 {
-    return clfi_matrix_unit_is_cpu(context->device.caps.matrix_unit) && !((const clf_gemm_args *)args)->gate;
+    return args->weight && args->weight->form == CLFI_GEMM_BUNDLES;
+}
+
+bool clfi_gemm_bf16_supports(const clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    return clfi_matrix_unit_is_cpu(context->device.caps.matrix_unit) && !args->gate && (!is_bundled(args) || args->m >= BUNDLED_ROWS);
 }
 
 /* Blocks of rows and panels of a work-item: as many as the cache holds, but few enough to divide the work between the compute units. */
@@ -57,10 +66,10 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static group_size choose_groups(const clf_context *context, const clf_gemm_args *args, int most_parts)
+static group_size choose_groups(const clf_context *context, const clf_gemm_args *args, int64_t panels, int most_parts)
 {
     const int64_t block_bytes = ceil_div(args->k, CLFI_BF16_LINES) * CLFI_BF16_LINES * CLFI_BF16_LINES * 2 * most_parts;
-    const int64_t row_blocks = ceil_div(args->m, CLFI_BF16_LINES), panels = ceil_div(args->n, CLFI_BF16_LINES);
+    const int64_t row_blocks = ceil_div(args->m, CLFI_BF16_LINES);
     const int64_t wanted = GROUPS_PER_UNIT * (int64_t)context->device.caps.compute_units, batches = clfi_gemm_batch_count(args);
     const int64_t fitting = GROUP_BYTES / block_bytes - GROUP_ROWS;
     group_size size = {GROUP_ROWS, fitting < 1 ? 1 : fitting > MOST_PANELS ? MOST_PANELS : fitting};
@@ -87,16 +96,27 @@ static clf_status pack_a(clf_context *context, const clf_gemm_args *args, int pa
     return CLF_OK;
 }
 
-static clf_status multiply(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts,
-                           const clf_gemm_operand *b, int b_parts)
+/* B in blocks: panels begin .. end of 32 columns. */
+typedef struct b_blocks {
+    clf_gemm_operand at;
+    int parts;
+    int64_t begin, end;
+} b_blocks;
+
+static int64_t panels_of(const clf_gemm_args *args)
+{
+    return ceil_div(args->n, CLFI_BF16_LINES);
+}
+
+static clf_status multiply(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts, const b_blocks *b)
 {
     const clf_device_caps *caps = &context->device.caps;
-    const group_size size = choose_groups(context, args, a_parts > b_parts ? a_parts : b_parts);
+    const group_size size = choose_groups(context, args, b->end - b->begin, a_parts > b->parts ? a_parts : b->parts);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_bf16.cl", "gemm_bf16");
     clfi_spec_matrix_unit(&spec, caps->matrix_unit, caps->emulates_matrix_unit);
     clfi_gemm_spec_types(&spec, args, VECTOR);
     clfi_spec_int(&spec, "A_PARTS", a_parts);
-    clfi_spec_int(&spec, "B_PARTS", b_parts);
+    clfi_spec_int(&spec, "B_PARTS", b->parts);
     clfi_spec_int(&spec, "IS_C_VECTOR", clfi_gemm_is_c_vector(args, VECTOR));
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
@@ -105,30 +125,77 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
     clfi_arg_buffer(&launch, a->buffer);
     clfi_arg_long(&launch, a->offset);
     clfi_gemm_arg_batch_stride(&launch, args, a->batch_stride);
-    clfi_arg_buffer(&launch, b->buffer);
-    clfi_arg_long(&launch, b->offset);
-    clfi_gemm_arg_batch_stride(&launch, args, b->batch_stride);
+    clfi_arg_buffer(&launch, b->at.buffer);
+    clfi_arg_long(&launch, b->at.offset);
+    clfi_gemm_arg_batch_stride(&launch, args, b->at.batch_stride);
+    clfi_arg_int(&launch, b->begin);
+    clfi_arg_int(&launch, b->end);
     clfi_arg_int(&launch, size.rows);
     clfi_arg_int(&launch, size.panels);
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
-    const size_t groups[3] = {(size_t)ceil_div(ceil_div(args->n, CLFI_BF16_LINES), size.panels),
+    const size_t groups[3] = {(size_t)ceil_div(b->end - b->begin, size.panels),
                               (size_t)ceil_div(ceil_div(args->m, CLFI_BF16_LINES), size.rows), (size_t)clfi_gemm_batch_count(args)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
+/* Expands the panels of a quantised weight. */
+static clf_status expand(clf_context *context, const clf_gemm_args *args, const b_blocks *to)
+{
+    const clf_gemm_weight *weight = args->weight;
+    clf_kernel_spec spec = clfi_kernel_spec("bundle_bf16.cl", "bundle_bf16");
+    clfi_spec_int(&spec, "WIDTH", VECTOR);
+    clfi_spec_blocks(&spec, weight->blocks);
+    clfi_spec_int(&spec, "PARTS", to->parts);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, ceil_div(weight->n, CLFI_BUNDLE));
+    clfi_arg_int(&launch, weight->k);
+    clfi_arg_int(&launch, to->begin * (CLFI_BF16_LINES / CLFI_BUNDLE));
+    clfi_arg_buffer(&launch, weight->buffer);
+    clfi_arg_buffer(&launch, to->at.buffer);
+    clfi_arg_long(&launch, to->at.offset);
+    const double weights = (double)((to->end - to->begin) * CLFI_BF16_LINES) * (double)weight->k;
+    clfi_launch_work(&launch, weights, (1.0 + 2.0 * to->parts) * weights);
+    return clfi_launch_1d(&launch, (size_t)((to->end - to->begin) * (CLFI_BF16_LINES / CLFI_BUNDLE)), 1);
+}
+
+/* Expands quantised weights and multiplies by them, some panels at a time, so that little memory is needed. */
+static clf_status multiply_bundles(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts, int parts)
+{
+    const int64_t panels = panels_of(args);
+    int64_t words;
+    clf_region region;
+    if (!clfi_bf16_words(CLFI_BF16_LINES, args->k, parts, &words))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: rows of %lld weights: not enough memory", (long long)args->k);
+    int64_t step = EXPANDED_BYTES / (int64_t)sizeof(uint32_t) / words;
+    step = step < 1 ? 1 : step > panels ? panels : step;
+    CLF_TRY(clfi_arena_alloc(context, (size_t)(step * words) * sizeof(uint32_t), &region));
+    b_blocks b = {.at = {.buffer = region.buffer, .offset = (int64_t)(region.offset_bytes / sizeof(uint32_t))}, .parts = parts};
+    for (b.begin = 0; b.begin < panels; b.begin = b.end) {
+        b.end = b.begin + step < panels ? b.begin + step : panels;
+        CLF_TRY(expand(context, args, &b));
+        CLF_TRY(multiply(context, args, a, a_parts, &b));
+    }
+    return CLF_OK;
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args, int parts)
 {
     const int a_parts = clfi_bf16_parts(args->a.dtype, parts);
-    const int b_parts = args->weight ? clfi_gemm_weight_parts(args->weight) : clfi_bf16_parts(args->b.dtype, parts);
-    clf_gemm_operand a, b;
+    b_blocks b = {.end = panels_of(args)};
+    clf_gemm_operand a;
     clf_region region;
     CLF_TRY(pack_a(context, args, a_parts, &a));
-    if (args->weight)
-        b = (clf_gemm_operand){.buffer = args->weight->buffer, .offset = args->weight->offset};
-    else
-        CLF_TRY(clfi_gemm_pack_bf16(context, args, true, b_parts, &region, &b));
-    return multiply(context, args, &a, a_parts, &b, b_parts);
+    if (is_bundled(args))
+        return multiply_bundles(context, args, &a, a_parts, parts);
+    if (args->weight) {
+        b.parts = clfi_gemm_weight_parts(args->weight);
+        b.at = (clf_gemm_operand){.buffer = args->weight->buffer, .offset = args->weight->offset};
+    } else {
+        b.parts = clfi_bf16_parts(args->b.dtype, parts);
+        CLF_TRY(clfi_gemm_pack_bf16(context, args, true, b.parts, &region, &b.at));
+    }
+    return multiply(context, args, &a, a_parts, &b);
 }
 
 clf_status clfi_gemm_bf16_run(clf_context *context, const void *args)

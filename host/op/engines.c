@@ -136,8 +136,8 @@ static const clf_gemm_traits rows_and_columns = {
     .reads = READS(NO_FORM) | READS(ROWS) | READS(COLUMNS), .form = CLFI_GEMM_ROWS, .second = CLFI_GEMM_COLUMNS, .reads_floats = true};
 static const clf_gemm_traits blocks = {.reads = READS(BLOCKS), .form = CLFI_GEMM_BLOCKS};
 static const clf_gemm_traits bundles = {.reads = READS(BUNDLES), .form = CLFI_GEMM_BUNDLES};
-static const clf_gemm_traits bf16 = {.reads = READS(NO_FORM) | READS(BF16), .form = CLFI_GEMM_BF16};
-static const clf_gemm_traits bf16_pairs = {.reads = READS(NO_FORM) | READS(BF16_PAIRS), .form = CLFI_GEMM_BF16_PAIRS};
+static const clf_gemm_traits bf16 = {.reads = READS(NO_FORM) | READS(BF16) | READS(BUNDLES), .form = CLFI_GEMM_BF16};
+static const clf_gemm_traits bf16_pairs = {.reads = READS(NO_FORM) | READS(BF16_PAIRS) | READS(BUNDLES), .form = CLFI_GEMM_BF16_PAIRS};
 static const clf_gemm_traits panels = {.reads = READS(NO_FORM) | READS(PANELS), .form = CLFI_GEMM_PANELS};
 
 static bool on_gpu_with_fast_halves(const clf_context *context, const void *args)
@@ -205,7 +205,8 @@ static const clf_engine gemm[] = {
      .suits = has_verified_unit,
      .run = clfi_gemm_bf16_run,
      .gemm = &bf16,
-     .accuracy = "TODO"},
+     .accuracy = "MiniLM, 300 texts: features of the embeddings, up to 0.23, off by 1.4e-3 at most, 2.8e-4 in the mean square; cosines "
+                 "0.99996 and above"},
     {.name = "bf16_pairs",
      .precision = CLF_PRECISION_HIGH,
      .runs_on = has_bf16_unit,
@@ -215,7 +216,8 @@ static const clf_engine gemm[] = {
      .suits = has_verified_unit,
      .run = clfi_gemm_bf16_pairs_run,
      .gemm = &bf16_pairs,
-     .accuracy = "TODO"},
+     .accuracy = "MiniLM, 300 texts: features of the embeddings, up to 0.23, off by 2.5e-6 at most, 4.9e-7 in the mean square; cosines "
+                 "0.9999999998 and above"},
     {.name = "bytes",
      .precision = CLF_PRECISION_MEDIUM,
      .runs_on = has_byte_dot,

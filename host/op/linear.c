@@ -251,7 +251,9 @@ bool clfi_linear_takes_gate(const clf_context *context, const clf_linear *linear
         linear->pieces[0].weight.blocks == CLF_WEIGHT_F32)
         return false;
     const clf_gemm_args args = gated_args(linear, gate, rows);
-    return clfi_gemm_choose(context, &args, &choice) == CLF_OK;
+    clf_gemm_args alone = args;
+    alone.gate = NULL;
+    return clfi_gemm_choose(context, &alone, &choice) == CLF_OK && clfi_engine_is_able(context, choice.engine, &args);
 }
 
 clf_status clfi_linear_run_gated(clf_context *context, const clf_linear *linear, const clf_linear *gate, const clf_view *x,

@@ -46,15 +46,12 @@ typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16 } clfi_peak_real;
  * cl_khr_fp16. Limits "fp32_gflops", "fp16_gflops". */
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops);
 
-/* "arithmetic/bf16": bfloat16 multiply-adds into float32; flops: a multiple of 2^22. Supported only on x86 processors with AVX512_BF16
- * whose OpenCL compiler accepts the instruction. Limit "bf16_gflops". */
-clf_status clfi_peak_bf16(clfi_workload_list *list, double flops);
 
-/* "arithmetic/matrix": products of 16-bit numbers on the device's matrix unit (runtime/matrix_unit.h), summed in float32; flops: a power
- * of two, at least 2^20. Engines are numbers of blocks in a wave's registers. Unsupported without a unit that passed its probe. An
- * emulated unit is unsupported above 2^24 operations. Limit CLFI_MATRIX_LIMIT. */
+/* "arithmetic/matrix" for the matrix units of GPUs, "arithmetic/bf16" for those of CPUs (runtime/matrix_unit.h): products of 16-bit numbers,
+ * summed in float32; flops: a power of two, at least 2^20. Engines are numbers of blocks in a wave's registers. Unsupported without such a
+ * unit that passed its probe. An emulated unit is unsupported above 2^24 operations. Limit CLFI_MATRIX_LIMIT. */
 #define CLFI_MATRIX_LIMIT "matrix_gflops"
-clf_status clfi_peak_matrix(clfi_workload_list *list, double flops);
+clf_status clfi_peak_matrix(clfi_workload_list *list, bool is_cpu, double flops);
 
 /* "arithmetic/int8-dot": dot products of four bytes, eight operations each, on devices with cl_khr_integer_dot_product. Engines: the
  * extension's function, and plain arithmetic. operations: a multiple of 2^22. Limit "int8_gops". */

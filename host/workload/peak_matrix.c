@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workload "arithmetic/matrix": products of 16-bit numbers on a matrix unit, from registers, or from a CPU's first-level cache. All numbers
+/* Workloads "arithmetic/matrix" and "arithmetic/bf16": products of 16-bit numbers on a matrix unit, from a GPU's registers or a CPU's
+ * first-level cache. All numbers
  * are whole and below 2^24, so the check is exact. */
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ enum {
     FLOPS_OF_PRODUCT = 2 * SIDE * SIDE * SIDE,
     FLOPS_UNIT = 1 << 20
 };
+
+static const char gpu_id[] = "arithmetic/matrix", cpu_id[] = "arithmetic/bf16";
 
 /* An emulated unit is for tests of small sizes: its speed says nothing about the device. */
 static const double most_emulated = 0x1p24;
@@ -50,8 +53,8 @@ typedef struct matrix_peak {
 static clf_status matrix_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
     const clf_device_caps *caps = &context->device.caps;
-    if (caps->matrix_unit == CLFI_MATRIX_NONE)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no matrix unit that OpenCL programs can reach", workload->id);
+    if (caps->matrix_unit == CLFI_MATRIX_NONE || clfi_matrix_unit_is_cpu(caps->matrix_unit) != (strcmp(workload->id, cpu_id) == 0))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no such unit that OpenCL programs can reach", workload->id);
     if (caps->emulates_matrix_unit && workload->flops > most_emulated)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the matrix unit is emulated", workload->id);
     if (!clfi_probe(context, CLFI_PROBE_MATRIX))
@@ -151,11 +154,12 @@ static clf_status matrix_run(void *state, clfi_sample *out)
 static const clfi_workload_type matrix_type = {
     .engines = matrix_engines, .prepare = matrix_prepare, .verify = matrix_verify, .run = matrix_run, .release = matrix_release};
 
-clf_status clfi_peak_matrix(clfi_workload_list *list, double flops)
+clf_status clfi_peak_matrix(clfi_workload_list *list, bool is_cpu, double flops)
 {
-    clfi_workload workload = {.id = "arithmetic/matrix", .op = "arithmetic", .type = &matrix_type, .flops = flops};
+    clfi_workload workload = {.op = "arithmetic", .type = &matrix_type, .flops = flops};
     if (!(flops >= FLOPS_UNIT) || log2(flops) != floor(log2(flops)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "matrix unit: %g operations are no power of two from %d on", flops, FLOPS_UNIT);
+    snprintf(workload.id, sizeof workload.id, "%s", is_cpu ? cpu_id : gpu_id);
     workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add of blocks", "type", "16 bits into fp32", "flops",
                               flops, "seed", SEED, "measures", CLFI_MATRIX_LIMIT);
     return clfi_peak_add(list, &workload, &flops, sizeof flops);

@@ -32,8 +32,8 @@ clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick)
     CLF_TRY(add_bandwidth(list, quick));
     CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP32, fp32_flops));
     CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP16, fp16_flops));
-    CLF_TRY(clfi_peak_bf16(list, bf16_flops));
-    CLF_TRY(clfi_peak_matrix(list, matrix_flops));
+    CLF_TRY(clfi_peak_matrix(list, false, matrix_flops));
+    CLF_TRY(clfi_peak_matrix(list, true, bf16_flops));
     CLF_TRY(clfi_peak_integer_dot(list, dot_operations));
     CLF_TRY(clfi_peak_local(list, local_bytes));
     CLF_TRY(clfi_peak_launch(list, CHAINED));

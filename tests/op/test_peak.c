@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/matrix_rate.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
@@ -79,8 +78,8 @@ static void arithmetic(void **state)
     const double operations = only_small_cases() ? 0x1p22 : 3 * 0x1p22;
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, operations));
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP16, operations));
-    CHECK_OK(clfi_peak_bf16(&list, operations));
-    CHECK_OK(clfi_peak_matrix(&list, 0x1p20));
+    CHECK_OK(clfi_peak_matrix(&list, false, 0x1p20));
+    CHECK_OK(clfi_peak_matrix(&list, true, 0x1p20));
     CHECK_OK(clfi_peak_integer_dot(&list, operations));
     check_all(*state, &list);
 }
@@ -189,9 +188,8 @@ static void wrong_kernels(void **state)
         {"bandwidth/copy", "peak_bandwidth.cl", "to[i + WG] = b;", "to[i + WG] = a;"},
         {"arithmetic/fp32", "peak_multiply_add.cl", "i < pairs", "i < pairs - 8"},
         {"arithmetic/fp32", "peak_multiply_add.cl", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR PAIR", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR"},
-        {"arithmetic/bf16", "peak_bf16_dot.cl", "EACH(FIRST) EACH(SECOND)", "EACH(FIRST) EACH(FIRST)"},
         {"arithmetic/matrix", "matrix_rate.cl", "round < rounds", "round < rounds - 1"},
-        {"arithmetic/matrix", "bf16_rate.cl", "rounds / 2", "rounds / 2 - 1"},
+        {"arithmetic/bf16", "bf16_rate.cl", "rounds / 2", "rounds / 2 - 1"},
         {"arithmetic/int8-dot", "peak_integer_dot.cl", "i < steps", "i < steps - 4"},
         {"local/read", "peak_local.cl", "d += AT(7);", "d += AT(6);"},
         {"launch/round-trip", "peak_launch.cl", "counter[0] += step", "counter[0] = step"},
@@ -200,15 +198,13 @@ static void wrong_kernels(void **state)
     for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++)
         CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 20 * KIB, 40 * KIB, NULL));
     CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22));
-    CHECK_OK(clfi_peak_bf16(&list, 0x1p22));
-    CHECK_OK(clfi_peak_matrix(&list, 0x1p20));
+    CHECK_OK(clfi_peak_matrix(&list, false, 0x1p20));
+    CHECK_OK(clfi_peak_matrix(&list, true, 0x1p20));
     CHECK_OK(clfi_peak_integer_dot(&list, 0x1p22));
     CHECK_OK(clfi_peak_local(&list, 0x1p22));
     CHECK_OK(clfi_peak_launch(&list, 1));
     for (size_t c = 0; c < sizeof changes / sizeof changes[0]; c++) {
         char directory[TEMP_PATH_BYTES];
-        if (strcmp(changes[c].id, "arithmetic/matrix") == 0 && strcmp(clfi_matrix_rate_spec(*state, 2, 2).file, changes[c].file) != 0)
-            continue; /* the kernel of another kind of unit */
         temp_directory_make(directory);
         put_changed(directory, changes[c].file, changes[c].from, changes[c].to);
         clf_context *context = context_with_kernels(*state, directory);
@@ -222,9 +218,8 @@ static void wrong_kernels(void **state)
 /* Ids are unique, every workload says what its work is, and each limit is measured by somebody in the short list as in the long one. */
 static void catalogue(void **state)
 {
-    static const char *const limits[] = {"read_gbps",  "write_gbps",  "copy_gbps",     "fp32_gflops",   "fp16_gflops", "int8_gops",
-                                         "local_gbps", "upload_gbps", "download_gbps", "round_trip_us", "bf16_gflops",
-                                         CLFI_MATRIX_LIMIT};
+    static const char *const limits[] = {"read_gbps",  "write_gbps",  "copy_gbps",     "fp32_gflops",   "fp16_gflops",    "int8_gops",
+                                         "local_gbps", "upload_gbps", "download_gbps", "round_trip_us", CLFI_MATRIX_LIMIT};
     (void)state;
     for (int quick = 0; quick <= 1; quick++) {
         clfi_workload_list list = {0};
@@ -254,7 +249,7 @@ static void bad_sizes(void **state)
     CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 0, 0, NULL), CLF_INVALID_ARGUMENT, "0 bytes");
     CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 4096, 4100, NULL), CLF_INVALID_ARGUMENT, "4100");
     CHECK_FAILS(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22 + 1), CLF_INVALID_ARGUMENT, "multiple");
-    CHECK_FAILS(clfi_peak_matrix(&list, 3 * 0x1p20), CLF_INVALID_ARGUMENT, "power of two");
+    CHECK_FAILS(clfi_peak_matrix(&list, false, 3 * 0x1p20), CLF_INVALID_ARGUMENT, "power of two");
     CHECK_FAILS(clfi_peak_integer_dot(&list, 0), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_local(&list, 4096), CLF_INVALID_ARGUMENT, "multiple");
     CHECK_FAILS(clfi_peak_launch(&list, 0), CLF_INVALID_ARGUMENT, "launches");

@@ -206,21 +206,30 @@ static void test_linear(void **state)
     CHECK(ran > 0, "no engine of this device takes blocks");
 }
 
-/* Engines of a matrix unit, which multiply weights that another engine packed as they are stored. One unit multiplies every type at both
- * precisions. The others differ from it in the order of a block alone, and share the types: compilers take long for these kernels. */
+/* Engines of a matrix unit, which multiply weights that another engine packed. One GPU's and one CPU's unit multiply every type at both
+ * precisions. The others differ from them in the order of a block alone, and share the types: compilers take long for these kernels. */
 static void test_matrix(void **state)
 {
-    static const char *const names[] = {"gemm=matrix", "gemm=matrix_split"};
+    static const char *const gpu_names[] = {"gemm=matrix", "gemm=matrix_split"}, *const cpu_names[] = {"gemm=bf16", "gemm=bf16_pairs"};
     static const clf_precision precisions[] = {CLF_PRECISION_MEDIUM, CLF_PRECISION_HIGH};
+    clf_context *same = precise_context("", CLF_PRECISION_HIGHEST);
+    const clf_matrix_unit unit = same->device.caps.matrix_unit;
+    const bool is_cpu = clfi_matrix_unit_is_cpu(unit);
+    const char *const *names = is_cpu ? cpu_names : gpu_names;
+    clf_context_destroy(same);
     (void)state;
     for (int e = 0; e < 2; e++) {
-        clf_context *context = precise_context("gemm=blocks", precisions[e]);
-        const clf_matrix_unit unit = context->device.caps.matrix_unit;
+        clf_context *context = precise_context(is_cpu ? "gemm=bundles" : "gemm=blocks", precisions[e]);
         for (size_t t = 0; unit != CLFI_MATRIX_NONE && t < COUNT(types); t++) {
-            if (unit != CLFI_MATRIX_NVIDIA_BF16 && (t != (size_t)unit % COUNT(types) || e != (int)unit % 2))
+            if (unit != CLFI_MATRIX_NVIDIA_BF16 && unit != CLFI_MATRIX_X86_AMX && (t != (size_t)unit % COUNT(types) || e != (int)unit % 2))
                 continue;
-            const quantised_case one = {
-                .m = 41, .k = 512, .parts = 2, .n = {35, 24}, .type = {types[t], types[t]}, .has_bias = true, .has_residual = true};
+            const quantised_case one = {.m = is_cpu ? 70 : 41,
+                                        .k = 512,
+                                        .parts = 2,
+                                        .n = {35, 24},
+                                        .type = {types[t], types[t]},
+                                        .has_bias = true,
+                                        .has_residual = true};
             quantised_case spoiled = one;
             spoiled.is_spoiled = true;
             check_case(context, &one, names[e], names[e], 0);
