@@ -4,7 +4,8 @@
  *
  * A matrix is stored in blocks of 32 lines and 32 k: [line block][k block][part][half of the lines][256 words]. A word is a pair of
  * neighbours in k, the first one in its lower half. The words of a half are [line][pair] in A and [pair][line] in B: the order of the
- * unit's registers. Elements beyond the matrix are 0. A number that is not finite as bfloat16 is NaN, and so are all results that need it. */
+ * unit's registers. Elements beyond the matrix are 0. A number that is not finite as bfloat16 is NaN, and so are all results that need
+ * it. */
 #include "types.cl"
 
 #define BF16_LINES 32 /* also the number of k in a block */

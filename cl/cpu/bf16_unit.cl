@@ -4,9 +4,9 @@
  *     X86_BF16   vdpbf16ps adds the products of 16 pairs to the 16 sums of a vector.
  * UNIT_BEGIN declares the unit's state, and UNIT_END follows the last product. Between them,
  *     block_products(unit, sums, a, b, k_blocks, rows)
- * sets sums[32][32] to the product of a block of A's lines by a block of B's, over k_blocks blocks of k. Sums of rows after the first `rows`
- * may be anything. The operands lie in the order of bf16_blocks.cl, with A_PARTS and B_PARTS numbers for each element. The product of part i
- * of A and part j of B is left out if i + j is no part of either.
+ * sets sums[32][32] to the product of a block of A's lines by a block of B's, over k_blocks blocks of k. Sums of rows after the first
+ * `rows` may be anything. The operands lie in the order of bf16_blocks.cl, with A_PARTS and B_PARTS numbers for each element. The product
+ * of part i of A and part j of B is left out if i + j is no part of either.
  *
  * UNIT names the unit. IS_EMULATED 1 replaces its instructions alone by arithmetic as the vendor documents it, so that everything around
  * them can be tested on any device. Both units take subnormal numbers as 0. */

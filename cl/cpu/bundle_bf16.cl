@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Expands quantised weights in bundles (weight_bundles.cl) into blocks of bfloat16 numbers (bf16_blocks.cl), as B of a product. A vector of a
- * bundle is one k of 16 columns of B, which is the order of B's blocks. */
+/* Expands quantised weights in bundles (weight_bundles.cl) into blocks of bfloat16 numbers (bf16_blocks.cl), as B of a product. A vector of
+ * a bundle is one k of 16 columns of B, which is the order of B's blocks. */
 #include "bundle_lines.cl"
 #include "bf16_blocks.cl"
 #include "item.cl"
@@ -47,7 +47,8 @@ static inline void expand_group(__global const uchar *unit, int g, __global uint
 
 /* Bundles first, first + 1, ... of `bundles`, an item each; those beyond the last one are 0. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void bundle_bf16(ITEM_PARAMETERS int bundles, int k, int first, __global const uchar *restrict b, __global uint *restrict to, long to_offset)
+void bundle_bf16(ITEM_PARAMETERS int bundles, int k, int first, __global const uchar *restrict b, __global uint *restrict to,
+                 long to_offset)
 {
     const int place = (int)get_group_id(0), bundle = first + place, groups = k / BF16_LINES;
     __global const uchar *unit = b + (long)bundle * (k / BLOCK_WEIGHTS) * UNIT_BYTES;

@@ -2,8 +2,8 @@
 /* GEMM on a CPU's unit for bfloat16 numbers (bf16_unit.cl): both operands lie in blocks (bf16_blocks.cl). With one part for each element
  * the error is at most 2^-7 of the sum of the products' magnitudes, with two parts 2^-15.
  *
- * b has panels of 32 columns, from begin_panel up to end_panel. A work-item computes group_rows x group_panels blocks of 32 x 32 results, panels fastest, so that its blocks of A stay in the first-level
- * cache and its panels of B in the second-level cache. */
+ * b has panels of 32 columns, from begin_panel up to end_panel. A work-item computes group_rows x group_panels blocks of 32 x 32 results,
+ * panels fastest, so that its blocks of A stay in the first-level cache and its panels of B in the second-level cache. */
 #include "vector.cl"
 #include "result_parts.cl"
 #include "gemm_common.cl"
@@ -79,7 +79,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_bf16(
             const block_extent at = {row * BF16_LINES, min(m - row * BF16_LINES, BF16_LINES), panel * BF16_LINES,
                                      min(n - panel * BF16_LINES, BF16_LINES), batch};
             prefetch_results(at, RESULT_ARGUMENTS);
-            block_products(&unit, sums, a + (long)row * k_blocks * A_STEP, b + (long)(panel - begin_panel) * k_blocks * B_STEP, k_blocks, at.rows);
+            __global const uint *const rows = a + (long)row * k_blocks * A_STEP;
+            __global const uint *const columns = b + (long)(panel - begin_panel) * k_blocks * B_STEP;
+            block_products(&unit, sums, rows, columns, k_blocks, at.rows);
             store_results(sums, at, RESULT_ARGUMENTS);
         }
     }

@@ -26,7 +26,11 @@ typedef struct clf_gemm_input {
     clf_region region[2];
 } clf_gemm_input;
 
-typedef enum clf_gemm_input_form { CLFI_GEMM_INPUT_BYTES = 1 << 24, CLFI_GEMM_INPUT_PANELS = 2 << 24, CLFI_GEMM_INPUT_BF16 = 3 << 24 } clf_gemm_input_form;
+typedef enum clf_gemm_input_form {
+    CLFI_GEMM_INPUT_BYTES = 1 << 24,
+    CLFI_GEMM_INPUT_PANELS = 2 << 24,
+    CLFI_GEMM_INPUT_BF16 = 3 << 24
+} clf_gemm_input_form;
 
 /* c[b,m,n] = f(alpha * sum_k a[b,m,k] b[b,k,n] + bias[n]) + residual[b,m,n], sums in f32.
  * Start from CLFI_GEMM_ARGS_INIT. c overlaps no input. */
@@ -79,6 +83,9 @@ clf_status clfi_gemm_tiled_half_run(clf_context *context, const void *args);
 bool clfi_gemm_matrix_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_run(clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_split_run(clf_context *context, const void *args);
+bool clfi_gemm_bf16_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_bf16_run(clf_context *context, const void *args);
+clf_status clfi_gemm_bf16_pairs_run(clf_context *context, const void *args);
 /* Number of rows from which on each item of `tiled` computes its largest number of results for a weight of n columns; with fewer rows such
  * items would not fill the device. 0: never. */
 int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engines on a CPU's unit for bfloat16 numbers: `bf16` multiplies one such number for each element, `bf16_pairs` sums of two. Both take
- * any strides and storage types, and quantised weights in bundles, which they expand. */
-#include "kernel/gemm_bf16.h"
-
-#include "base/alloc.h"
+/* GEMM engines on a CPU's unit for bfloat16 numbers: `bf16` multiplies one such number for each element, `bf16_pairs` sums of two. Both
+ * take any strides and storage types, and quantised weights in bundles, which they expand. */
+#include "kernel/bf16_blocks.h"
 #include "kernel/gemm_bundles.h"
 #include "kernel/weight_rows.h"
 
@@ -16,34 +14,6 @@ enum {
     BUNDLED_ROWS = 64,                /* from so many rows on, expanding quantised weights takes less time than the unit gains */
     EXPANDED_BYTES = 32 * 1024 * 1024 /* of quantised weights that are expanded at a time */
 };
-
-int clfi_bf16_parts(clf_dtype dtype, int most)
-{
-    return dtype == CLF_BF16 ? 1 : most;
-}
-
-bool clfi_bf16_words(int64_t lines, int64_t k, int parts, int64_t *out)
-{
-    const int64_t blocks = (lines + CLFI_BF16_LINES - 1) / CLFI_BF16_LINES, k_blocks = (k + CLFI_BF16_LINES - 1) / CLFI_BF16_LINES;
-    return !__builtin_mul_overflow(blocks, k_blocks, out) &&
-           !__builtin_mul_overflow(*out, (int64_t)parts * CLFI_BF16_LINES * CLFI_BF16_LINES / 2, out);
-}
-
-int clfi_gemm_weight_parts(const clf_gemm_weight *weight)
-{
-    return clfi_bf16_parts(weight->dtype, 1 + (int)weight->form - (int)CLFI_GEMM_BF16);
-}
-
-bool clfi_gemm_lay_bf16(const clf_context *context, const clf_tile *tile, clf_gemm_weight *weight, size_t *out_bytes)
-{
-    int64_t words;
-    (void)context;
-    (void)tile;
-    weight->panel = CLFI_BF16_LINES;
-    if (!clfi_bf16_words(weight->n, weight->k, clfi_gemm_weight_parts(weight), &words))
-        return false;
-    return clfi_mul_size((size_t)words, sizeof(uint32_t), out_bytes);
-}
 
 static bool is_bundled(const clf_gemm_args *args)
 {

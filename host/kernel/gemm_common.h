@@ -57,8 +57,8 @@ clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args,
 /* Packs args->b into f32 panels in the arena. *out: their buffer, offset and batch strides. */
 clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int64_t panel, clf_gemm_operand *out);
 
-/* Packs args->a (is_b false) or args->b into blocks of bfloat16 numbers in the arena (cl/cpu/bf16_blocks.cl). *out: their buffer, and offset
- * and batch strides in words. */
+/* Packs args->a (is_b false) or args->b into blocks of bfloat16 numbers in the arena (cl/cpu/bf16_blocks.cl). *out: their buffer, and their
+ * offset and batch strides in words. */
 clf_status clfi_gemm_pack_bf16(clf_context *context, const clf_gemm_args *args, bool is_b, int parts, clf_region *out_region,
                                clf_gemm_operand *out);
 

@@ -3,7 +3,7 @@
 #include "kernel/weight_form.h"
 
 #include "base/alloc.h"
-#include "kernel/gemm_bf16.h"
+#include "kernel/bf16_blocks.h"
 #include "kernel/gemm_bundles.h"
 #include "kernel/gemm_panel.h"
 #include "runtime/usage.h"

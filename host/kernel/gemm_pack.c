@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "kernel/gemm_bf16.h"
+#include "kernel/bf16_blocks.h"
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_panel.h"
 

@@ -12,7 +12,6 @@
 #include "kernel/attention.h"
 #include "kernel/cached_attention.h"
 #include "kernel/embedding.h"
-#include "kernel/gemm_bf16.h"
 #include "kernel/gemm_common.h"
 #include "kernel/log_softmax.h"
 #include "kernel/pooling.h"

@@ -8,7 +8,8 @@
 
 #include "runtime/kernel_spec.h"
 
-/* id, lanes of a wave (1: a CPU's unit), name, whether its numbers are float16 (else bfloat16), whether a product was verified on hardware. */
+/* id, lanes of a wave (1: a CPU's unit), name, whether its numbers are float16 (else bfloat16), whether a product was verified on
+ * hardware. */
 #define CLFI_MATRIX_UNIT_MAP(X)                                    \
     X(NVIDIA_F16, 32, "NVIDIA mma float16", true, true)            \
     X(NVIDIA_BF16, 32, "NVIDIA mma bfloat16", false, true)         \

@@ -288,6 +288,7 @@ const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
 #undef GROUP_SUMS
     [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
     [CLFI_PROBE_NATIVE_EXP2] = {"native_exp2", claims_native_exp2, run_native_exp2, fill_native_exp2, powers_are_right},
-    [CLFI_PROBE_MATRIX] = {"matrix unit", claims_matrix, run_matrix, fill_matrix, products_are_right, .is_apart = true, .permit = permit_matrix},
+    [CLFI_PROBE_MATRIX] = {"matrix unit", claims_matrix, run_matrix, fill_matrix, products_are_right, .is_apart = true,
+                           .permit = permit_matrix},
     [CLFI_PROBE_HALF] = {"half precision", claims_half, run_half, fill_half, halves_are_right},
 };

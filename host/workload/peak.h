@@ -47,9 +47,9 @@ typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16 } clfi_peak_real;
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops);
 
 
-/* "arithmetic/matrix" for the matrix units of GPUs, "arithmetic/bf16" for those of CPUs (runtime/matrix_unit.h): products of 16-bit numbers,
- * summed in float32; flops: a power of two, at least 2^20. Engines are numbers of blocks in a wave's registers. Unsupported without such a
- * unit that passed its probe. An emulated unit is unsupported above 2^24 operations. Limit CLFI_MATRIX_LIMIT. */
+/* "arithmetic/matrix" for the matrix units of GPUs, "arithmetic/bf16" for those of CPUs (runtime/matrix_unit.h): products of 16-bit
+ * numbers, summed in float32; flops: a power of two, at least 2^20. Engines are numbers of blocks in a wave's registers. Unsupported
+ * without such a unit that passed its probe. An emulated unit is unsupported above 2^24 operations. Limit CLFI_MATRIX_LIMIT. */
 #define CLFI_MATRIX_LIMIT "matrix_gflops"
 clf_status clfi_peak_matrix(clfi_workload_list *list, bool is_cpu, double flops);
 

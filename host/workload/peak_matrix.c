@@ -30,8 +30,8 @@ static const char gpu_id[] = "arithmetic/matrix", cpu_id[] = "arithmetic/bf16";
 /* An emulated unit is for tests of small sizes: its speed says nothing about the device. */
 static const double most_emulated = 0x1p24;
 
-/* Shapes of a wave's results, in blocks, and the lanes of units that have them. Intel's waves have few lanes, so a block takes many registers
- * of each lane. A CPU's unit has one shape. */
+/* Shapes of a wave's results, in blocks, and the lanes of units that have them. Intel's waves have few lanes, so a block takes many
+ * registers of each lane. A CPU's unit has one shape. */
 static const struct shape {
     const char *name;
     int m, n, least_lanes, most_lanes;

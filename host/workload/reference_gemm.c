@@ -81,9 +81,9 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
     }
 }
 
-/* MEDIUM covers two kinds of engines. Matrix units (gemm_matrix.cl, gemm_bf16.cl) round both operands to bfloat16, with relative errors of 2^-8 each. Half
- * precision (gemm_tiled.cl) rounds both operands, four steps of a chain of multiply-adds and the sum of two chains: 7 x 2^-11 = 3.4e-3. An
- * operand below 2^-14 has an absolute error of up to 2^-25 instead, which the other operand multiplies.
+/* MEDIUM covers two kinds of engines. Matrix units (gemm_matrix.cl, gemm_bf16.cl) round both operands to bfloat16, with relative errors of
+ * 2^-8 each. Half precision (gemm_tiled.cl) rounds both operands, four steps of a chain of multiply-adds and the sum of two chains: 7 x
+ * 2^-11 = 3.4e-3. An operand below 2^-14 has an absolute error of up to 2^-25 instead, which the other operand multiplies.
  *
  * HIGH: matrix units split each operand into two bfloat16 parts, with a relative error of 2^-17 each, and omit the product of the second
  * parts, 2^-16. A CPU's unit takes parts below 2^-126 as 0. So an operand below 2^-117 has an absolute error of up to 2^-126 instead, which

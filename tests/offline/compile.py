@@ -205,8 +205,8 @@ def share(variants, target):
 
 def is_cpu_family(variant):
     """Whether a variant is for CPUs alone, by its folder of cl/ or its options. Among the kernels for both families these are work-groups
-    of one item in peaks. Others are several vectors of sums in an item of einsum (CPU_VECTORS of host/kernel/einsum.c), and vectors of activations
-    (host/kernel/activation.c)."""
+    of one item in peaks. Others are several vectors of sums in an item of einsum (CPU_VECTORS of host/kernel/einsum.c), and vectors of
+    activations (host/kernel/activation.c)."""
     _, file, options = variant
     return (file.startswith("cpu/") or (file.startswith("peak/") and "-DWG=1" in options) or
             (file == "any/einsum.cl" and "-DVECTORS=4" in options) or

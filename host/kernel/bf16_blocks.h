@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Operands and weights in blocks of bfloat16 numbers (cl/cpu/bf16_blocks.cl). */
-#ifndef CLFI_KERNEL_GEMM_BF16_H
-#define CLFI_KERNEL_GEMM_BF16_H
+#ifndef CLFI_KERNEL_BF16_BLOCKS_H
+#define CLFI_KERNEL_BF16_BLOCKS_H
 
 #include "kernel/gemm.h"
 
@@ -18,9 +18,5 @@ bool clfi_gemm_lay_bf16(const clf_context *context, const clf_tile *tile, clf_ge
 
 /* Parts of a weight in such a form. */
 int clfi_gemm_weight_parts(const clf_gemm_weight *weight);
-
-bool clfi_gemm_bf16_supports(const clf_context *context, const void *args);
-clf_status clfi_gemm_bf16_run(clf_context *context, const void *args);
-clf_status clfi_gemm_bf16_pairs_run(clf_context *context, const void *args);
 
 #endif
