@@ -24,7 +24,11 @@
 #include "workload/peak.h"
 #include "workload/stored_network.h"
 
-enum { READ_BYTES = 256 << 20, SINGLE_TOKENS = 48 /* tokens that are verified one by one */ };
+enum {
+    READ_BYTES = 256 << 20,
+    SINGLE_TOKENS = 48, /* tokens that are verified one by one; the others in parts of at least as many */
+    MOST_PARTS = 16     /* about */
+};
 
 typedef struct generation {
     clf_session *session;
@@ -65,16 +69,17 @@ static float *new_logits(size_t rows, size_t columns)
     return logits;
 }
 
-/* Compares the prompt in one pass with its first tokens one by one and the rest in parts. */
+/* Compares the prompt in one pass with its first tokens one by one and the rest in parts, which are longer in long prompts. */
 static double verify_prompt(generation *g)
 {
+    const size_t usual = g->prompt / MOST_PARTS > SINGLE_TOKENS ? g->prompt / MOST_PARTS : SINGLE_TOKENS;
     float *want = new_logits(1, g->vocabulary);
     BENCH_OK(clfi_greedy_keep(&g->greedy, 0));
     BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, g->ids, g->prompt));
     memcpy(want, g->greedy.logits, g->vocabulary * sizeof *want);
     BENCH_OK(clfi_greedy_keep(&g->greedy, 0));
     for (size_t i = 0, part; i < g->prompt; i += part) {
-        part = i < SINGLE_TOKENS ? 1 : g->prompt - i < SINGLE_TOKENS ? g->prompt - i : SINGLE_TOKENS;
+        part = i < SINGLE_TOKENS ? 1 : g->prompt - i < usual ? g->prompt - i : usual;
         BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, g->ids + i, part));
     }
     const double worst = difference(g->greedy.logits, want, g->vocabulary);

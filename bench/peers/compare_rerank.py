@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """clformer rerank against a cross-encoder on ONNX Runtime, alternating: ratios that survive a noisy machine.
 
-usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 200] [--layers 6] [--rounds 5]
-                         [--threads 2] [-o result.json]
+usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 200] [--size mini|large]
+                         [--layers 6] [--rounds 5] [--threads 2] [-o result.json]
 
-A BERT of the size of ms-marco-MiniLM (6 layers of width 384) with random weights and a head of one class scores a question with
+A BERT of the size of ms-marco-MiniLM (6 layers of width 384) or of bge-reranker-large (--size large: width 1,024; --layers 24 for all of
+its layers) with random weights and a head of one class scores a question with
 documents, so that a pair has about --tokens tokens. The peer does what sentence-transformers' CrossEncoder does, with less overhead: it
 tokenizes pairs with `tokenizers` and runs batches of 32 in order of length on a fused graph. Our time is that of tokenizing and running
 as --stats reports them. Loading is excluded on both sides. Scores are compared before anything is timed. Needs numpy, onnx,
@@ -33,6 +34,7 @@ from encoder_graph import encoder_graph
 from sides import alternate, take_processors
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SIZES = {"mini": (384, 12, 1536), "large": (1024, 16, 4096)}  # width, heads, hidden features of a feed-forward
 QUESTION = "how do the words of this question meet those of a document"
 
 
@@ -43,11 +45,18 @@ def make_words(count):
     return sorted(words | set(QUESTION.split()))
 
 
-def make_model(directory, layers, words):
+def longest(options):
+    """Tokens of the longest pair."""
+    return options.tokens * 5 // 4
+
+
+def make_model(directory, options, words):
     torch.manual_seed(1)
     vocabulary = {token: index for index, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
-    config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=384, num_hidden_layers=layers, num_attention_heads=12,
-                                     intermediate_size=1536, num_labels=1)
+    width, heads, hidden = SIZES[options.size]
+    config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=width, num_hidden_layers=options.layers,
+                                     num_attention_heads=heads, intermediate_size=hidden, num_labels=1,
+                                     max_position_embeddings=max(512, longest(options)))
     transformers.BertForSequenceClassification(config).eval().save_pretrained(directory)
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -101,6 +110,7 @@ def main():
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "clformer"))
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--size", choices=SIZES, default="mini")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
@@ -109,10 +119,10 @@ def main():
     options.environment = take_processors(options.threads)
     words, rng = make_words(20000), random.Random(2)
     around = len(QUESTION.split()) + 3
-    documents = [" ".join(rng.choices(words, k=max(1, rng.randint(options.tokens * 3 // 4, options.tokens * 5 // 4) - around)))
+    documents = [" ".join(rng.choices(words, k=max(1, rng.randint(options.tokens * 3 // 4, longest(options)) - around)))
                  for _ in range(options.documents)]
     with tempfile.TemporaryDirectory() as directory:
-        make_model(directory, options.layers, words)
+        make_model(directory, options, words)
         path = os.path.join(directory, "documents.txt")
         with open(path, "w", encoding="ascii") as file:
             file.writelines(document + "\n" for document in documents)
