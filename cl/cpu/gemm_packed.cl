@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for CPU devices: B in panels, one work-item per tile of ROWS x (VECTORS * WIDTH) results that stay in registers.
+/* GEMM for CPU devices: B in panels, tiles of ROWS x (VECTORS * WIDTH) results that stay in registers. A work-item computes item_tiles row
+ * tiles, several where k is short, because it takes as long to begin an item as to compute a small tile.
  *
  * b is [panel][k][VECTORS * WIDTH], zero-padded in n; a is f32 with k contiguous and is read in place, one broadcast per row and k. The
  * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
@@ -33,7 +34,7 @@
 #define FIND_AHEAD                                             \
     const int ahead_step = (PANEL + height - 1) / height;      \
     const int next_line = height == 2 ? LINE : 0;              \
-    __global const B_T *ahead = b + (long)k * (PANEL + row_tile * ahead_step);
+    __global const B_T *ahead = b + (long)k * (PANEL + tile * ahead_step);
 #define ASK_AHEAD                             \
     PREFETCH_STREAM(ahead);                   \
     if (PANEL > 2 * LINE)                     \
@@ -46,7 +47,7 @@
 #define MULTIPLY_ADD(i, v) sum[i][v] = av * bv[v] + sum[i][v];
 #define ROW_STEP(i)                                   \
     {                                                 \
-        const floatv av = (floatv)(a[i * a_row_stride + p]); \
+        const floatv av = (floatv)(a_tile[i * a_row_stride + p]); \
         EACH_VECTOR(MULTIPLY_ADD, i)                  \
     }
 #define K_STEP                            \
@@ -90,56 +91,63 @@
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     ITEM_PARAMETERS int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
-    __global const B_T *restrict b, long b_offset, long4 b_batch_stride, int super_rows, int is_batch_inner, RESULT_PARAMETERS)
+    __global const B_T *restrict b, long b_offset, long4 b_batch_stride, int super_rows, int item_tiles, int is_batch_inner,
+    RESULT_PARAMETERS)
 {
     const uint x = (uint)get_group_id(0), y = (uint)get_group_id(1);
-    const int tile = (int)(is_batch_inner ? y : x);
+    const int item = (int)(is_batch_inner ? y : x);
     const uint batch = is_batch_inner ? x : y;
     const int row_tiles = (m + ROWS - 1) / ROWS;
     const int panels = (n + PANEL - 1) / PANEL;
-    const int super = tile / (super_rows * panels);
-    const int in_super = tile - super * super_rows * panels;
+    const int super_items = super_rows / item_tiles; /* of a panel */
+    const int super = item / (super_items * panels);
+    const int in_super = item - super * super_items * panels;
     const int height = min(super_rows, row_tiles - super * super_rows);
-    const int panel = in_super / height, row_tile = in_super - panel * height;
-    const int row = min((super * super_rows + row_tile) * ROWS, m - ROWS);
+    const int items = (height + item_tiles - 1) / item_tiles;
+    const int panel = in_super / items, first_tile = (in_super - panel * items) * item_tiles;
     const int column = panel * PANEL;
 
-    a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + row * a_row_stride;
+    a += a_offset + batch_offset(batch, batch_size, a_batch_stride);
     b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + (long)column * k;
-    const long c_tile = C_ROW(batch, row), r_tile = R_ROW(batch, row);
+    const long c_batch = C_ROW(batch, 0), r_batch = R_ROW(batch, 0);
     const bool is_whole = column + PANEL <= n;
     long c_column[VECTORS];
     EACH_VECTOR(FIND_COLUMN, 0)
-    if (is_whole && IS_C_VECTOR) {
-        EACH_ROW(PREFETCH_RESULT_ROW)
-        if (HAS_RESIDUAL) {
-            EACH_ROW(PREFETCH_RESIDUAL_ROW)
-        }
-    }
-
-    FIND_AHEAD
-    floatv sum[ROWS][VECTORS];
-    EACH_ROW(CLEAR_ROW)
-    __attribute__((opencl_unroll_hint(UNROLLED_K)))
-    for (int p = 0; p < k; p++)
-        K_STEP
-
-    /* The epilogue is a loop over rows of sums in memory. If it were unrolled over registers, the activation's constants would be
-     * spilled. */
-    floatv bias_value[VECTORS], spilled[ROWS][VECTORS];
-    EACH_VECTOR(LOAD_BIAS, 0)
-    EACH_ROW(SPILL_ROW)
-    const int columns = min(PANEL, n - column);
-    for (int i = 0; i < ROWS; i++) {
-        const long c_row = c_tile + i * c_row_stride, r_row = r_tile + i * r_row_stride;
-        EACH_VECTOR(FINISH_VECTOR, i)
+    for (int tile = first_tile; tile < min(first_tile + item_tiles, height); tile++) {
+        const int row = min((super * super_rows + tile) * ROWS, m - ROWS);
+        __global const float *const a_tile = a + row * a_row_stride;
+        const long c_tile = c_batch + row * c_row_stride, r_tile = r_batch + row * r_row_stride;
         if (is_whole && IS_C_VECTOR) {
-            EACH_VECTOR(STORE_VECTOR, i)
-        } else if (is_whole) {
-            EACH_VECTOR(STORE_LANES, i)
-        } else {
-            for (int j = 0; j < columns; j++)
-                STORE_COLUMN(((__private const float *)spilled[i])[j], j)
+            EACH_ROW(PREFETCH_RESULT_ROW)
+            if (HAS_RESIDUAL) {
+                EACH_ROW(PREFETCH_RESIDUAL_ROW)
+            }
+        }
+
+        FIND_AHEAD
+        floatv sum[ROWS][VECTORS];
+        EACH_ROW(CLEAR_ROW)
+        __attribute__((opencl_unroll_hint(UNROLLED_K)))
+        for (int p = 0; p < k; p++)
+            K_STEP
+
+        /* The epilogue is a loop over rows of sums in memory. If it were unrolled over registers, the activation's constants would be
+         * spilled. */
+        floatv bias_value[VECTORS], spilled[ROWS][VECTORS];
+        EACH_VECTOR(LOAD_BIAS, 0)
+        EACH_ROW(SPILL_ROW)
+        const int columns = min(PANEL, n - column);
+        for (int i = 0; i < ROWS; i++) {
+            const long c_row = c_tile + i * c_row_stride, r_row = r_tile + i * r_row_stride;
+            EACH_VECTOR(FINISH_VECTOR, i)
+            if (is_whole && IS_C_VECTOR) {
+                EACH_VECTOR(STORE_VECTOR, i)
+            } else if (is_whole) {
+                EACH_VECTOR(STORE_LANES, i)
+            } else {
+                for (int j = 0; j < columns; j++)
+                    STORE_COLUMN(((__private const float *)spilled[i])[j], j)
+            }
         }
     }
 }

@@ -17,6 +17,17 @@ bool clfi_gemm_packed_supports(const clf_context *context, const void *call)
     return !context->device.caps.slow_compiler;
 }
 
+/* Row tiles of a work-item: a power of two of at most super_rows. One, unless tiles are so small that beginning an item takes as long. */
+static int64_t item_tiles(const clf_context *context, int64_t tile_products, int64_t tiles, int64_t super_rows)
+{
+    enum { SMALL = 1 << 18 /* multiply-adds, some microseconds */, ITEMS_PER_UNIT = 4 };
+    const int64_t least_items = ITEMS_PER_UNIT * (int64_t)context->device.caps.compute_units;
+    int64_t count = 1;
+    while (2 * count <= super_rows && 2 * count * tile_products <= SMALL && tiles / (2 * count) >= least_items)
+        count *= 2;
+    return count;
+}
+
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
@@ -29,6 +40,9 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;
     const int64_t rows = (args->m + row_tiles_at_most - 1) / row_tiles_at_most;
     const bool batch_inner = is_batch_inner(args);
+    const int64_t super_rows = tile.value[CLFI_PANEL_SUPER_ROWS], row_tiles = (args->m + rows - 1) / rows;
+    const int64_t panels = (args->n + panel - 1) / panel, batches = clfi_gemm_batch_count(args);
+    const int64_t own_tiles = item_tiles(context, rows * panel * args->k, row_tiles * panels * batches, super_rows);
 
     clf_gemm_operand a = args->a;
     if (a.dtype != CLF_F32 || a.column_stride != 1)
@@ -59,13 +73,15 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_buffer(&launch, b.buffer);
     clfi_arg_long(&launch, b.offset);
     clfi_gemm_arg_batch_stride(&launch, args, b.batch_stride);
-    clfi_arg_int(&launch, tile.value[CLFI_PANEL_SUPER_ROWS]);
+    clfi_arg_int(&launch, super_rows);
+    clfi_arg_int(&launch, own_tiles);
     clfi_arg_int(&launch, batch_inner);
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
-    const size_t tiles = (size_t)((args->m + rows - 1) / rows) * (size_t)((args->n + panel - 1) / panel);
-    const size_t batches = (size_t)clfi_gemm_batch_count(args);
-    return batch_inner ? clfi_launch_2d(&launch, batches, tiles, 1, 1) : clfi_launch_2d(&launch, tiles, batches, 1, 1);
+    const int64_t last_tiles = row_tiles % super_rows;
+    const int64_t panel_items = row_tiles / super_rows * (super_rows / own_tiles) + (last_tiles + own_tiles - 1) / own_tiles;
+    const size_t items = (size_t)(panel_items * panels);
+    return batch_inner ? clfi_launch_2d(&launch, (size_t)batches, items, 1, 1) : clfi_launch_2d(&launch, items, (size_t)batches, 1, 1);
 }
 
 clf_status clfi_gemm_packed_run(clf_context *context, const void *call)
