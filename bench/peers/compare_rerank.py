@@ -6,10 +6,10 @@ usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 
                          [--layers 6] [--rounds 5] [--threads 2] [-o result.json]
 
 A BERT with random weights and a head of one class scores a question with documents, so that a pair has about --tokens tokens. It has the
-size of ms-marco-MiniLM (6 layers of width 384), or with --size large that of bge-reranker-large (width 1,024; --layers 24 for all). The peer does what sentence-transformers' CrossEncoder does, with less overhead: it
-tokenizes pairs with `tokenizers` and runs batches of 32 in order of length on a fused graph. Our time is that of tokenizing and running
-as --stats reports them. Loading is excluded on both sides. Scores are compared before anything is timed. Needs numpy, onnx,
-onnxruntime, safetensors, tokenizers, torch and transformers."""
+size of ms-marco-MiniLM (6 layers of width 384), or with --size large that of bge-reranker-large (width 1,024; --layers 24 for all). The
+peer does what sentence-transformers' CrossEncoder does, with less overhead: it tokenizes pairs with `tokenizers` and runs batches of 32 in
+order of length on a fused graph. Our time is that of tokenizing and running as --stats reports them. Loading is excluded on both sides.
+Scores are compared before anything is timed. Needs numpy, onnx, onnxruntime, safetensors, tokenizers, torch and transformers."""
 import argparse
 import json
 import os
