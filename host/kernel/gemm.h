@@ -84,6 +84,8 @@ bool clfi_gemm_matrix_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_run(clf_context *context, const void *args);
 clf_status clfi_gemm_matrix_split_run(clf_context *context, const void *args);
 bool clfi_gemm_bf16_supports(const clf_context *context, const void *args);
+uint64_t clfi_gemm_bf16_scratch(const clf_gemm_args *args);
+uint64_t clfi_gemm_bf16_pairs_scratch(const clf_gemm_args *args);
 clf_status clfi_gemm_bf16_run(clf_context *context, const void *args);
 clf_status clfi_gemm_bf16_pairs_run(clf_context *context, const void *args);
 /* Number of rows from which on each item of `tiled` computes its largest number of results for a weight of n columns; with fewer rows such

@@ -129,16 +129,25 @@ static clf_status expand(clf_context *context, const clf_gemm_args *args, const 
     return clfi_launch_1d(&launch, (size_t)((to->end - to->begin) * (CLFI_BF16_LINES / CLFI_BUNDLE)), 1);
 }
 
+/* Panels of quantised weights that are expanded at a time. *out_words: the size of one. False: it overflows. */
+static bool panels_at_a_time(const clf_gemm_args *args, int parts, int64_t *out_words, int64_t *out)
+{
+    const int64_t panels = panels_of(args);
+    if (!clfi_bf16_words(CLFI_BF16_LINES, args->k, parts, out_words))
+        return false;
+    const int64_t fitting = EXPANDED_BYTES / (int64_t)sizeof(uint32_t) / *out_words;
+    *out = fitting < 1 ? 1 : fitting > panels ? panels : fitting;
+    return true;
+}
+
 /* Expands quantised weights and multiplies by them, some panels at a time, so that little memory is needed. */
 static clf_status multiply_bundles(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts, int parts)
 {
     const int64_t panels = panels_of(args);
-    int64_t words;
+    int64_t words, step;
     clf_region region;
-    if (!clfi_bf16_words(CLFI_BF16_LINES, args->k, parts, &words))
+    if (!panels_at_a_time(args, parts, &words, &step))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: rows of %lld weights: not enough memory", (long long)args->k);
-    int64_t step = EXPANDED_BYTES / (int64_t)sizeof(uint32_t) / words;
-    step = step < 1 ? 1 : step > panels ? panels : step;
     CLF_TRY(clfi_arena_alloc(context, (size_t)(step * words) * sizeof(uint32_t), &region));
     b_blocks b = {.at = {.buffer = region.buffer, .offset = (int64_t)(region.offset_bytes / sizeof(uint32_t))}, .parts = parts};
     for (b.begin = 0; b.begin < panels; b.begin = b.end) {
@@ -176,4 +185,23 @@ clf_status clfi_gemm_bf16_run(clf_context *context, const void *args)
 clf_status clfi_gemm_bf16_pairs_run(clf_context *context, const void *args)
 {
     return run(context, args, 2);
+}
+
+static uint64_t scratch(const clf_gemm_args *args, int parts)
+{
+    int64_t a_words, words = 0, step = 0;
+    if (!clfi_bf16_words(args->m, args->k, clfi_bf16_parts(args->a.dtype, parts), &a_words) ||
+        (is_bundled(args) && !panels_at_a_time(args, parts, &words, &step)))
+        return UINT64_MAX / 4;
+    return ((uint64_t)a_words + (uint64_t)(step * words)) * sizeof(uint32_t);
+}
+
+uint64_t clfi_gemm_bf16_scratch(const clf_gemm_args *args)
+{
+    return scratch(args, 1);
+}
+
+uint64_t clfi_gemm_bf16_pairs_scratch(const clf_gemm_args *args)
+{
+    return scratch(args, 2);
 }

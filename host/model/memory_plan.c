@@ -8,6 +8,7 @@
 #include "kernel/kv_cache.h"
 #include "model/decode_batch.h"
 #include "model/weights.h"
+#include "op/gemm.h"
 
 const clf_cache_storage *clfi_cache_storage(clf_storage storage)
 {
@@ -58,21 +59,23 @@ static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *
     plan->small_bytes += is_matrix ? least(bytes_as(tensor->dim[0] == rows ? CLF_WEIGHT_Q8_0 : CLF_WEIGHT_Q4_0, count), bytes) : bytes;
 }
 
-/* Bytes that a pass needs at once: rows, norms, projections and hidden rows of one layer. */
-static uint64_t activations_of(const clf_stack_config *stack, uint64_t tokens)
+/* Bytes that a pass needs at once: rows, norms, projections and hidden rows of one layer, and a product's own. type: of its matrices. */
+static uint64_t activations_of(const clf_context *context, const clf_stack_config *stack, clf_weight_type type, uint64_t tokens)
 {
     const clf_attention_shape *shape = &stack->attention;
     const int64_t attention = (2 * shape->heads + 2 * shape->key_heads) * shape->head_size, hidden = 2 * stack->hidden_width;
-    return tokens * (uint64_t)(4 * stack->width + (attention > hidden ? attention : hidden)) * sizeof(float);
+    const uint64_t in = clfi_gemm_scratch(context, type, (int64_t)tokens, stack->hidden_width, stack->width);
+    const uint64_t out = clfi_gemm_scratch(context, type, (int64_t)tokens, stack->width, stack->hidden_width);
+    return tokens * (uint64_t)(4 * stack->width + (attention > hidden ? attention : hidden)) * sizeof(float) + most(in, out);
 }
 
 /* A text is never split: a text longer than a batch is a batch of its own. Models with buckets of distances run texts of any length, so
  * none is the longest. */
-static uint64_t encoder_scratch(const clf_context *context, const clf_network_config *config)
+static uint64_t encoder_scratch(const clf_context *context, const clf_network_config *config, clf_weight_type type)
 {
     const bool has_end = config->encoder.buckets.count == 0;
     const uint64_t batch = clfi_batch_tokens(context), longest = has_end ? (uint64_t)config->source.max_positions : 0;
-    return activations_of(&config->encoder, most(batch, longest));
+    return activations_of(context, &config->encoder, type, most(batch, longest));
 }
 
 /* How many tokens fit beside weights and scratch, if keys and values of one take token_bytes. */
@@ -108,17 +111,21 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     const clf_stack_config *stack = &config->decoder;
     clf_memory_plan plan = {.device_bytes = context->device.info.global_memory_bytes, .layers = stack->layers};
     clf_checkpoint_tensor tensor;
-    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
+    clf_weight_type type = CLF_WEIGHT_F32;
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
+        if (tensor.is_weight && tensor.rank == 2 && clfi_weights_stays_quantised(context, &tensor))
+            type = tensor.type;
+    }
     plan.copied_bytes = clfi_gemm_keeps_second(context) ? least(plan.copied_bytes, plan.device_bytes / 2) : 0;
     if (config->encoder.layers > 0)
-        plan.scratch_bytes = plan.encoder_bytes = encoder_scratch(context, config);
+        plan.scratch_bytes = plan.encoder_bytes = encoder_scratch(context, config, type);
     const uint64_t rows = 2 * (uint64_t)stack->attention.key_heads * (uint64_t)stack->layers;
     const int64_t size = stack->attention.head_size;
     const clf_dtype cache = clfi_cache_storage(params->cache)->dtype;
     if (rows * (uint64_t)size == 0 || !config->has_generator) /* no decoder, or a configuration that is refused later */
         return plan;
-    plan.pass_bytes = activations_of(stack, CLFI_PASS_TOKENS);
+    plan.pass_bytes = activations_of(context, stack, type, CLFI_PASS_TOKENS);
     plan.sequence_bytes = (uint64_t)config->target.vocabulary * sizeof(float);
     plan.half_cache_bytes = rows * (uint64_t)size * clf_dtype_bytes(CLF_F16);
     plan.cache_bytes = rows * (uint64_t)clfi_kv_row(cache, size) * clf_dtype_bytes(cache);

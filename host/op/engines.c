@@ -203,6 +203,7 @@ static const clf_engine gemm[] = {
      .pays = has_fast_unit,
      .suits = has_verified_unit,
      .run = clfi_gemm_bf16_run,
+     .scratch = clfi_gemm_bf16_scratch,
      .gemm = &bf16,
      .accuracy = "MiniLM, 300 texts: features of the embeddings, up to 0.23, off by 1.4e-3 at most, 2.8e-4 in the mean square; cosines "
                  "0.99996 and above"},
@@ -214,6 +215,7 @@ static const clf_engine gemm[] = {
      .pays = has_strong_unit,
      .suits = has_verified_unit,
      .run = clfi_gemm_bf16_pairs_run,
+     .scratch = clfi_gemm_bf16_pairs_scratch,
      .gemm = &bf16_pairs,
      .accuracy = "MiniLM, 300 texts: features of the embeddings, up to 0.23, off by 2.5e-6 at most, 4.9e-7 in the mean square; cosines "
                  "0.9999999998 and above"},

@@ -20,8 +20,9 @@ typedef struct clf_engine {
     bool (*pays)(const clf_context *context); /* whether measured rates allow choosing a row that is not forced; NULL: yes */
     bool (*suits)(const clf_context *context, const void *args); /* whether an untuned device prefers the row here; NULL: always */
     clf_status (*run)(clf_context *context, const void *args);   /* enqueues */
-    const clf_tiling *tiling;                                    /* what its kernels can be built with; NULL: no choice */
-    const clf_gemm_traits *gemm;                                 /* rows of CLF_OP_GEMM: the forms of weights that they read and pack */
+    uint64_t (*scratch)(const clf_gemm_args *args); /* rows of CLF_OP_GEMM: bytes of the arena for a product with packed weights; NULL: 0 */
+    const clf_tiling *tiling;                       /* what its kernels can be built with; NULL: no choice */
+    const clf_gemm_traits *gemm;                    /* rows of CLF_OP_GEMM: the forms of weights that they read and pack */
     bool shares_keys;     /* rows of CLF_OP_ATTENTION: work-items share keys, so that up to 64 queries to a tile pay */
     const char *accuracy; /* of rows that keep less than the highest precision: what was measured, for people */
 } clf_engine;

@@ -17,6 +17,10 @@ clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t 
  * forced one if an engine is forced. out->engine NULL: there is none, and the weights have to become floats. */
 clf_status clfi_gemm_choose_block_form(const clf_context *context, clf_weight_type type, int64_t n, int64_t k, clf_engine_choice *out);
 
+/* Bytes of the arena that the engine of a product takes beside A and C, for rows of floats and a weight of that type; 0 also where no
+ * engine multiplies such a weight. For memory plans. */
+uint64_t clfi_gemm_scratch(const clf_context *context, clf_weight_type type, int64_t m, int64_t n, int64_t k);
+
 /* See clf_gemm_args. k = 0 gives f(bias) + residual; any of m, n or a batch size 0 launches nothing. Enqueued; temporary memory comes from
  * the context's arena, where args->input keeps some of it. INVALID_ARGUMENT: sizes, dtypes, strides. UNSUPPORTED: a size near 2^31 or
  * above, or no engine (a forced engine) can run it. */

@@ -95,3 +95,25 @@ clf_status clfi_gemm_choose_block_form(const clf_context *context, clf_weight_ty
     }
     return CLF_OK;
 }
+
+uint64_t clfi_gemm_scratch(const clf_context *context, clf_weight_type type, int64_t m, int64_t n, int64_t k)
+{
+    clf_engine_choice choice;
+    const bool is_float = clfi_weight_type_info(type)->block_weights == 1;
+    const clf_status st =
+        is_float ? clfi_gemm_choose_form(context, n, k, &choice) : clfi_gemm_choose_block_form(context, type, n, k, &choice);
+    if (st != CLF_OK || !choice.engine)
+        return 0;
+    const clf_gemm_weight weight = {.form = choice.engine->gemm->form,
+                                    .dtype = is_float ? CLF_F32 : CLF_U8,
+                                    .blocks = is_float ? CLF_WEIGHT_F32 : type,
+                                    .n = n,
+                                    .k = k};
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    args.weight = &weight;
+    args.m = m;
+    args.n = n;
+    args.k = k;
+    args.a.dtype = args.c.dtype = CLF_F32;
+    return clfi_gemm_choose(context, &args, &choice) == CLF_OK && choice.engine->scratch ? choice.engine->scratch(&args) : 0;
+}

@@ -25,9 +25,8 @@ static clf_memory_plan plan_of_path(const clf_context *context, const clf_networ
 }
 
 /* Memory of the largest batch while it runs: a network with norms behind its blocks, and one with gates and norms before them. */
-static void test_encoder(void **state)
+static void check_encoder(clf_context *context)
 {
-    clf_context *context = *state;
     static const char *const names[] = {"roberta", "modernbert"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char directory[256], letters[128] = "";
@@ -62,12 +61,11 @@ static void test_encoder(void **state)
 
 /* Sources that fill a batch of the encoder, and a pass of the decoder over their beginnings, where distances have buckets and where each
  * position has a row. */
-static void test_encoder_decoder(void **state)
+static void check_encoder_decoder(clf_context *context)
 {
     enum { SOURCES = 512, LENGTH = 64 };
     static int32_t ids[SOURCES * LENGTH], offsets[SOURCES + 1];
     static const char *const names[] = {"bart", "t5"};
-    clf_context *context = *state;
     const size_t count = clfi_batch_tokens(context) / LENGTH;
     assert_true(count <= SOURCES);
     for (size_t i = 0; i < COUNT(ids); i++)
@@ -105,6 +103,33 @@ static void test_encoder_decoder(void **state)
         clfi_decode_destroy(batch);
         clf_model_destroy(model);
     }
+}
+
+static void test_encoder(void **state)
+{
+    check_encoder(*state);
+}
+
+static void test_encoder_decoder(void **state)
+{
+    check_encoder_decoder(*state);
+}
+
+/* Engines of a CPU's unit pack the inputs of products beside them. */
+static void test_matrix_unit(void **state)
+{
+    clf_context *same = *state, *context;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    if (!same->device.caps.is_cpu)
+        return;
+    params.precision = CLF_PRECISION_HIGH;
+    params.engines = "gemm=bf16_pairs";
+    setenv("CLF_MATRIX_UNIT", "X86_AMX", 1);
+    CHECK_OK(clf_context_create(&params, &context));
+    unsetenv("CLF_MATRIX_UNIT");
+    check_encoder(context);
+    check_encoder_decoder(context);
+    clf_context_destroy(context);
 }
 
 static clf_memory_plan plan_of(const clf_model *model)
@@ -285,8 +310,9 @@ static void test_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_room),    cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_encoder), cmocka_unit_test(test_encoder_decoder)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),    cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_room),       cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_encoder),    cmocka_unit_test(test_encoder_decoder),
+                                       cmocka_unit_test(test_matrix_unit)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }
