@@ -58,10 +58,10 @@ static const char *chosen(const char *name, const char *engines, bool is_measure
 static clf_status tuned_status(void)
 {
     const char *device = getenv("CLF_DEVICE");
-    json_t *reply = json_object(), *request = json_pack("{s:s, s:s*, s:s, s:s, s:i, s:s, s:[[i, i, i, i, i]], s:f}", "do", "measure",
-                                                        "device", device, "engines", "gemm=matrix_split", "tuned", "", "precision",
-                                                        CLF_PRECISION_HIGH, "reference", "gemm=tiled", "products", CLF_GEMM_LINEAR, 1, 16,
-                                                        32, 32, "product_ns", 1e6);
+    json_t *reply = json_object(),
+           *request = json_pack("{s:s, s:s*, s:s, s:s, s:i, s:s, s:[[i, i, i, i, i]], s:f}", "do", "measure", "device", device, "engines",
+                                "gemm=matrix_split", "tuned", "", "precision", CLF_PRECISION_HIGH, "reference", "gemm=tiled", "products",
+                                CLF_GEMM_LINEAR, 1, 16, 32, 32, "product_ns", 1e6);
     assert_non_null(request);
     const clf_status st = clfi_tune_serve(request, reply);
     json_decref(request);
@@ -96,6 +96,27 @@ static void test_choice(void **state)
         snprintf(forced, sizeof forced, "gemm=%s", engine);
         assert_string_equal(chosen(engine, forced, false), engine);
     }
+}
+
+/* Quantised weights are not expanded for AVX512-BF16. */
+static void test_quantised(void **state)
+{
+    static const clf_gemm_weight weight = {
+        .form = CLFI_GEMM_BUNDLES, .dtype = CLF_U8, .blocks = CLF_WEIGHT_Q8_0, .n = 128, .k = 64, .panel = 16};
+    clf_engine_choice choice;
+    (void)state;
+    setenv("CLF_MATRIX_UNIT", "X86_BF16", 1);
+    keep_rates("10000 1000");
+    clf_context *context = open_context(CLF_PRECISION_MEDIUM, "");
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    args.weight = &weight;
+    args.m = args.n = 128;
+    args.k = 64;
+    args.a = args.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = 128, .column_stride = 1};
+    assert_true(clfi_engine_is_able(context, clfi_engine_find(CLF_OP_GEMM, "bf16"), &args));
+    CHECK_OK(clfi_engine_choose(context, CLF_OP_GEMM, &args, NULL, &choice));
+    assert_string_not_equal(choice.engine->name, "bf16");
+    clf_context_destroy(context);
 }
 
 static void test_tuner(void **state)
@@ -168,8 +189,8 @@ static void test_hint(void **state)
     assert_string_equal(hint(CLF_PRECISION_HIGHEST, "gemm=tiled"), "");
     const char *said = hint(CLF_PRECISION_HIGHEST, "");
     const char *end = strchr(said, '\n');
-    CHECK(strncmp(said, "clformer: ", 10) == 0 && strstr(said, "--precision high") && strstr(said, "2.2 times") && end && !end[1],
-          "\"%s\"", said);
+    CHECK(strncmp(said, "clformer: ", 10) == 0 && strstr(said, "--precision high") && strstr(said, "2.2 times") && end && !end[1], "\"%s\"",
+          said);
     assert_string_equal(hint(CLF_PRECISION_HIGHEST, ""), ""); /* once */
 }
 
@@ -190,7 +211,7 @@ static int teardown(void **state)
 int main(void)
 {
     /* test_measured comes first: the others keep rates of their own. */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured), cmocka_unit_test(test_choice), cmocka_unit_test(test_tuner),
-                                       cmocka_unit_test(test_hint)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured), cmocka_unit_test(test_choice), cmocka_unit_test(test_quantised),
+                                       cmocka_unit_test(test_tuner), cmocka_unit_test(test_hint)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
