@@ -81,12 +81,16 @@ static bool has_bf16_unit(const clf_device_caps *caps)
     return clfi_matrix_unit_is_cpu(caps->matrix_unit);
 }
 
-/* Products that fill tiles of a matrix unit, of a kind that was seen to multiply. */
+/* Whether a product fills tiles of a matrix unit. */
+static bool fills_tiles(const clf_gemm_args *args)
+{
+    return args->m >= 64 && args->n >= 64 && args->k >= 32;
+}
+
+/* Such products, on a unit of a kind that was seen to multiply. */
 static bool tiles_on_gpu(const clf_context *context, const void *args)
 {
-    const clf_gemm_args *gemm = args;
-    return on_gpu(context, args) && clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified && gemm->m >= 64 &&
-           gemm->n >= 64 && gemm->k >= 32;
+    return on_gpu(context, args) && clfi_matrix_unit_info(context->device.caps.matrix_unit)->is_verified && fills_tiles(args);
 }
 
 /* Whether the unit's measured rate is at least `ratio` times that of float32 instructions. */
@@ -108,12 +112,15 @@ static bool has_fast_unit(const clf_context *context)
     return has_unit_of(context, 1.5);
 }
 
-/* Products on a CPU's unit of a kind that was seen to multiply. Products of bytes are faster than AVX512-BF16 with quantised weights. */
+/* The same on a CPU's unit, for which both operands are packed unless one is a weight in its form. Products of bytes are faster than
+ * AVX512-BF16 with quantised weights. */
 static bool tiles_on_cpu(const clf_context *context, const void *args)
 {
-    const clf_gemm_weight *weight = ((const clf_gemm_args *)args)->weight;
+    const clf_gemm_args *gemm = args;
     const clf_matrix_unit unit = context->device.caps.matrix_unit;
-    return clfi_matrix_unit_info(unit)->is_verified && (unit == CLFI_MATRIX_X86_AMX || !weight || weight->blocks == CLF_WEIGHT_F32);
+    const bool is_quantised = gemm->weight && gemm->weight->blocks != CLF_WEIGHT_F32;
+    return clfi_matrix_unit_info(unit)->is_verified && (unit == CLFI_MATRIX_X86_AMX || !is_quantised) &&
+           (gemm->weight || fills_tiles(gemm));
 }
 
 /* Sharing a row between work-items is faster if its keys are adjacent. Otherwise neighbouring rows are read together, unless they are too
