@@ -12,6 +12,7 @@
 #include "cli/generation.h"
 #include "console/ill_formed.h"
 #include "console/progress.h"
+#include "jobs/model_notes.h"
 #include "jobs/session.h"
 #include "console/standard_output.h"
 #include "clformer/chat.h"
@@ -213,6 +214,8 @@ static clf_status run(cli_session *session, const char *model, const char *syste
     c.params.forgets = true;
     CLF_GOTO(check_template(model));
     CLF_GOTO(cli_session_open_model(session, model));
+    if (params->temperature == 0.0f)
+        cli_sampling_note(model, cli_note_print, NULL);
     c.model = session->model;
     c.session = session->work;
     CLF_GOTO(clf_sequence_create(c.session, &c.sequence));

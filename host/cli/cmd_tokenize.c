@@ -9,7 +9,7 @@
 #include "jobs/inputs.h"
 #include "console/json_line.h"
 #include "console/standard_output.h"
-#include "jobs/tokenizer_note.h"
+#include "jobs/model_notes.h"
 #include "text/tokenizer.h"
 
 typedef enum cli_token_form { AS_IDS, AS_TEXT, AS_JSON } cli_token_form;
@@ -64,7 +64,7 @@ static clf_status tokenize(const char *directory, cli_inputs *inputs, const cli_
     clf_encoding encoding = CLF_ENCODING_INIT;
     clf_status st;
     CLF_TRY(clf_tokenizer_open(directory, &tokenizer));
-    cli_tokenizer_note(tokenizer, directory);
+    cli_tokenizer_note(tokenizer, directory, cli_note_print, NULL);
     do {
         CLF_GOTO(cli_inputs_next(inputs));
         for (size_t i = 0; i < inputs->count; i++) {

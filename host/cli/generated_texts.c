@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "jobs/inputs.h"
+#include "jobs/model_notes.h"
 #include "console/json_line.h"
 #include "console/progress.h"
 #include "console/standard_output.h"
@@ -234,6 +235,8 @@ int cli_generated_texts(cli_session *session, const cli_generating *what, clf_st
     session->sequences = what->options.batch;
     if (st == CLF_OK)
         st = open_model(session, argv[0]);
+    if (st == CLF_OK && params.temperature == 0.0f && params.beams <= 1)
+        cli_sampling_note(argv[0], cli_note_print, NULL);
     if (st == CLF_OK)
         st = generate_all(session, inputs, &params, what, &refused);
     const int status = st == CLF_OK ? refused > 0 : cli_fail(st);

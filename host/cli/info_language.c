@@ -16,6 +16,7 @@
 #include "model/chat_template.h"
 #include "model/model.h"
 #include "model/model_checkpoint.h"
+#include "model/sampling_settings.h"
 #include "op/gemm.h"
 
 /* Adds the number of tensors of each type: {"F16": 38}. */
@@ -179,24 +180,44 @@ static bool is_search_ignored(const clf_model *model, const json_t *config, cons
     return is_rule && !model->network->config.decoder.has_source && json_integer_value(json_object_get(config, "num_beams")) > 1;
 }
 
-/* Lists the keys of generation_config.json that no command follows, such as those of sampling: commands take the most probable token
- * unless their options say otherwise. */
-static clf_status add_ignored(cli_info_rows *info, const clf_model *model, const char *path)
+/* Adds the keys of generation_config.json that no command follows, such as those of sampling: commands take the most probable token unless
+ * their options say otherwise. */
+static clf_status append_ignored(cli_info_rows *info, const clf_model *model, const char *path, json_t **list)
 {
-    json_t *config = NULL, *list, *value;
+    json_t *config = NULL, *value;
     const char *key;
     CLF_TRY(clfi_json_read_in(path, "generation_config.json", NULL, &config));
-    list = config ? json_array() : NULL;
+    if (config)
+        *list = json_array();
     json_object_foreach(config, key, value)
     {
         const bool is_followed = clfi_account_generates(key) && !is_search_ignored(model, config, key);
         if (!json_is_null(value) && !json_is_false(value) && !is_followed)
-            cli_info_append(info, list, key);
+            cli_info_append(info, *list, key);
     }
-    if (config)
-        cli_info_add(info, "generation_ignored", list);
     json_decref(config);
     return CLF_OK;
+}
+
+/* The same for the keys of a GGUF file. */
+static clf_status append_ignored_of_gguf(cli_info_rows *info, const char *path, json_t **list)
+{
+    json_t *settings, *value;
+    const char *key;
+    CLF_TRY(clfi_sampling_settings(path, &settings));
+    *list = json_array();
+    json_object_foreach(settings, key, value) cli_info_append(info, *list, key);
+    json_decref(settings);
+    return CLF_OK;
+}
+
+static clf_status add_ignored(cli_info_rows *info, const clf_model *model, const char *path)
+{
+    json_t *list = NULL;
+    const clf_status st = clfi_is_gguf(path) ? append_ignored_of_gguf(info, path, &list) : append_ignored(info, model, path, &list);
+    if (list)
+        cli_info_add(info, "generation_ignored", list);
+    return st;
 }
 
 clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, const char *path)

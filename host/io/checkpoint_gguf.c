@@ -359,13 +359,19 @@ static clf_status copy_ends(const writer *w)
     return CLF_OK;
 }
 
+/* The penalty of repetitions and the number of tokens that it looks at. A window of -1 is the whole text; 0 turns the penalty off. */
 static clf_status copy_penalty(const writer *w)
 {
+    const bool has_penalty = clfi_gguf_value(w->file, CLFI_GGUF_REPEAT_PENALTY) != NULL;
     double penalty;
-    if (!clfi_gguf_value(w->file, CLFI_GGUF_REPEAT_PENALTY))
+    int64_t window;
+    CLF_TRY(clfi_gguf_opt_int(w->file, CLFI_GGUF_REPEAT_WINDOW, -1, INT32_MAX, has_penalty ? CLFI_GGUF_STANDARD_WINDOW : -1, &window));
+    if (window > 0)
+        CLF_TRY(set(w->config, "repetition_window", json_integer(window)));
+    if (!has_penalty)
         return CLF_OK;
     CLF_TRY(clfi_gguf_get_number(w->file, CLFI_GGUF_REPEAT_PENALTY, 1e-6, 1e6, &penalty));
-    return set(w->config, "repetition_penalty", json_real(penalty));
+    return window == 0 ? CLF_OK : set(w->config, "repetition_penalty", json_real(penalty));
 }
 
 /* Tokens that no text has. Ids outside the vocabulary suppress nothing. */

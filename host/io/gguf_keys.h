@@ -7,7 +7,9 @@
 #define CLFI_GGUF_ALIGNMENT "general.alignment"
 #define CLFI_GGUF_TYPE "general.type"
 #define CLFI_GGUF_NAME "general.name"
-#define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
+#define CLFI_GGUF_SAMPLING "general.sampling." /* prefix of the keys with llama.cpp's defaults for choosing tokens */
+#define CLFI_GGUF_REPEAT_PENALTY CLFI_GGUF_SAMPLING "penalty_repeat"
+#define CLFI_GGUF_REPEAT_WINDOW CLFI_GGUF_SAMPLING "penalty_last_n"
 
 /* Keys that follow the architecture's name and a dot: "llama.block_count". */
 #define CLFI_GGUF_LAYERS "block_count"
@@ -36,8 +38,9 @@
 #define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"
 #define CLFI_GGUF_SCALING_SLOW "rope.scaling.yarn_beta_slow"
 
-/* Values that llama.cpp takes: the base of files that lack the key, and yarn's limits, whatever the file says. */
+/* Values that llama.cpp takes: the base and the window of files that lack the key, and yarn's limits, whatever the file says. */
 #define CLFI_GGUF_STANDARD_BASE 10000.0
+#define CLFI_GGUF_STANDARD_WINDOW 64 /* of penalties for repeated tokens */
 #define CLFI_GGUF_YARN_FAST 32.0
 #define CLFI_GGUF_YARN_SLOW 1.0
 

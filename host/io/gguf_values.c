@@ -47,6 +47,12 @@ clf_status clfi_gguf_put_int(clf_gguf_values *values, const char *key, uint32_t 
     return add(values, value, 4);
 }
 
+clf_status clfi_gguf_put_signed(clf_gguf_values *values, const char *key, int32_t value)
+{
+    CLF_TRY(begin(values, key, CLF_GGUF_I32));
+    return add(values, (uint32_t)value, 4);
+}
+
 clf_status clfi_gguf_put_number(clf_gguf_values *values, const char *key, double value)
 {
     CLF_TRY(begin(values, key, CLF_GGUF_F32));

@@ -24,8 +24,9 @@ typedef struct clf_gguf_values {
 void clfi_gguf_values_free(clf_gguf_values *values); /* empty and usable again */
 
 /* Each adds one key, which must not be there yet. OUT_OF_MEMORY alone. */
-clf_status clfi_gguf_put_int(clf_gguf_values *values, const char *key, uint32_t value);  /* uint32 */
-clf_status clfi_gguf_put_number(clf_gguf_values *values, const char *key, double value); /* float32 */
+clf_status clfi_gguf_put_int(clf_gguf_values *values, const char *key, uint32_t value);   /* uint32 */
+clf_status clfi_gguf_put_signed(clf_gguf_values *values, const char *key, int32_t value); /* int32 */
+clf_status clfi_gguf_put_number(clf_gguf_values *values, const char *key, double value);  /* float32 */
 clf_status clfi_gguf_put_bool(clf_gguf_values *values, const char *key, bool value);
 clf_status clfi_gguf_put_text(clf_gguf_values *values, const char *key, const char *value);
 clf_status clfi_gguf_put_texts(clf_gguf_values *values, const char *key, const clf_text *texts, size_t count);

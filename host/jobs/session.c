@@ -12,10 +12,9 @@
 #include "console/progress.h"
 #include "jobs/device_listing.h"
 #include "jobs/model_hash.h"
+#include "jobs/model_notes.h"
 #include "jobs/platform_guard.h"
 #include "jobs/precision_hint.h"
-#include "jobs/tokenizer_note.h"
-#include "model/directory_account.h"
 #include "model/memory_plan.h"
 #include "model/session.h"
 #include "op/engines.h"
@@ -84,22 +83,6 @@ clf_model_params cli_session_model_params(const cli_session *session)
     return params;
 }
 
-/* Prints once in the program, on standard error, which keys of the sentence-transformers files of the model in `path` nothing reads. If the
- * list cannot be made, nothing is printed: the model is open and works. */
-static void account_note(const char *path)
-{
-    static bool is_told;
-    clf_directory_account account = CLF_DIRECTORY_ACCOUNT_INIT;
-    if (!is_told && clfi_account_modules(path, &account) == CLF_OK && json_array_size(account.unknown) > 0) {
-        is_told = true;
-        cli_line_clear();
-        for (size_t i = 0; i < json_array_size(account.unknown); i++)
-            fprintf(stderr, "clformer: %s: %s: unknown key ignored (results may differ from those that it asks for)\n", path,
-                    json_string_value(json_array_get(account.unknown, i)));
-    }
-    clfi_directory_account_clear(&account);
-}
-
 static void close_models(cli_session *session)
 {
     if (session->scoring != session->work)
@@ -121,8 +104,9 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
-    cli_tokenizer_note(session->model->tokenizer, directory);
-    account_note(directory);
+    if (!session->has_notes)
+        cli_model_notes(session->model, directory, cli_note_print, NULL);
+    session->has_notes = true;
     if (session->reranker_directory)
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;

@@ -3,6 +3,7 @@
 #ifndef CLFI_JOBS_SESSION_H
 #define CLFI_JOBS_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/hash.h"
@@ -28,6 +29,7 @@ typedef struct cli_session {
     clf_model *reranker;                    /* NULL: the model itself scores pairs */
     clf_session *work;                      /* on the model; NULL if the model is only described */
     clf_session *scoring;                   /* on the model that scores pairs; may be `work` */
+    bool has_notes;                         /* those about the first model's files were printed */
     struct cli_pool *pool;                  /* processes of several devices (jobs/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *);   /* NULL where there is none */
     unsigned product_precisions;            /* of the pool's processes, as in clf_context_stats */

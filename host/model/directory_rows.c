@@ -74,6 +74,7 @@ static const clf_account_row rows[] = {
      "original_max_position_embeddings"},
     {CLFI_MODEL_CONFIG, decoders, CLF_ACCOUNT_REFUSED, "only in GGUF files: transformers ignores it (leave it out)",
      "rope_interleaved rope_frequency_factors norms_hold_one"},
+    {CLFI_MODEL_CONFIG, NULL, CLF_ACCOUNT_REFUSED, "only in GGUF files: transformers ignores it (leave it out)", "repetition_window"},
     {CLFI_MODEL_CONFIG, "distilbert bart marian t5", CLF_ACCOUNT_FOLLOWED, by_alias, "hidden_size num_attention_heads num_hidden_layers"},
     {CLFI_MODEL_CONFIG, "t5", CLF_ACCOUNT_FOLLOWED, by_alias, "head_dim"},
     {CLFI_MODEL_CONFIG, "llama mistral qwen2 qwen3 gemma phi3", CLF_ACCOUNT_FOLLOWED, by_family, "hidden_act"},

@@ -179,7 +179,7 @@ static clf_status read_repetition(const sources *from, clf_generation_config *ou
     out->repeat_penalty = penalty ? (float)json_number_value(penalty) : 1.0f;
     if (!(out->repeat_penalty >= 1e-6f && out->repeat_penalty <= 1e6f))
         CLF_FAIL(CLF_FORMAT, "%s: repetition_penalty: expected a number from 1e-6 to 1e6", where);
-    return CLF_OK;
+    return read_count(from, "repetition_window", &out->repeat_window);
 }
 
 /* Rules that are not supported. A rule is accepted with its `idle` value, which changes nothing. */
@@ -325,6 +325,11 @@ bool clfi_generation_config_constrains(const clf_generation_config *config, cons
 {
     return config->banned_count > 0 || config->no_repeat_ngram > 0 || (config->end_count > 0 && is_too_short(config, text)) ||
            (config->banned_first_count > 0 && is_at_start(text)) || (config->forced_end_count > 0 && text->is_last);
+}
+
+size_t clfi_generation_config_window(const clf_generation_config *config, size_t count)
+{
+    return config->repeat_window > 0 && config->repeat_window < count ? config->repeat_window : count;
 }
 
 void clfi_generation_config_free(clf_generation_config *config)

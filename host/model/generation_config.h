@@ -28,6 +28,7 @@ typedef struct clf_generation_config {
     size_t min_new;         /* an end token may come only after this many tokens of the text itself */
     size_t no_repeat_ngram; /* above 0: no run of this many tokens occurs twice in a sequence */
     float repeat_penalty;   /* used where clf_generate_params has 0; 1: none */
+    size_t repeat_window;   /* above 0: penalties hold for tokens among this many last ones of a text; 0: for all of its tokens */
     bool is_renormalised;   /* in a search, the probabilities of allowed tokens sum to 1 */
     size_t beams;           /* num_beams: hypotheses of a search; 1 where it is absent */
     float length_penalty;   /* of clf_beam_rules */
@@ -39,9 +40,9 @@ typedef struct clf_generation_config {
  * the same file lacks it; config.json counts only if generation_config.json has neither. The rules are forced_bos_token_id, which comes
  * after the beginning, bad_words_ids (but tokens that end texts), suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
  * or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for searches num_beams, length_penalty, early_stopping and
- * renormalize_logits. FORMAT: a token id that is not a number from 0 on, or another value that a key cannot have. UNSUPPORTED: bad words
- * of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release with
- * clfi_generation_config_free. */
+ * renormalize_logits. The configuration that is made from a GGUF file may also have repetition_window. FORMAT: a token id that is not a
+ * number from 0 on, or another value that a key cannot have. UNSUPPORTED: bad words of several tokens, or a key that
+ * clfi_generation_config_refuses with a value that changes texts. Release with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* Whether the key is a rule that is not supported: only a value that changes nothing is accepted. */
@@ -62,6 +63,9 @@ void clfi_generation_config_constrain(const clf_generation_config *config, const
 
 /* Whether clfi_generation_config_constrain would change any logit. */
 bool clfi_generation_config_constrains(const clf_generation_config *config, const clf_text_state *text);
+
+/* How many of a text's `count` tokens, the last ones, a penalty of repetitions looks at. */
+size_t clfi_generation_config_window(const clf_generation_config *config, size_t count);
 
 /* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. UNSUPPORTED:
  * forced_bos_token_id of a model without an encoder, which transformers follows only in texts of one token. */

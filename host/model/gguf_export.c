@@ -24,6 +24,13 @@ static clf_status check_rules(const clf_generation_config *rules)
     return CLF_OK;
 }
 
+/* transformers' penalty looks at the whole text. Readers take a window of 64 tokens if the file does not say so. */
+static clf_status put_penalty(const clf_generation_config *rules, clf_gguf_values *values)
+{
+    CLF_TRY(clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules->repeat_penalty));
+    return clfi_gguf_put_signed(values, CLFI_GGUF_REPEAT_WINDOW, -1);
+}
+
 /* A model without a chat template can still continue texts. */
 static clf_status put_template(const char *directory, clf_gguf_values *values)
 {
@@ -46,7 +53,7 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     CLF_TRY(clfi_generation_config_read(directory, config, &rules));
     clf_status st = check_rules(&rules);
     if (st == CLF_OK && rules.repeat_penalty != 1.0f)
-        st = clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules.repeat_penalty);
+        st = put_penalty(&rules, values);
     if (st == CLF_OK && rules.banned_count)
         st = clfi_gguf_put_ints(values, CLFI_GGUF_TOKEN_SUPPRESSED, rules.banned, rules.banned_count);
     if (st == CLF_OK)

@@ -118,8 +118,14 @@ clf_status clfi_request_create(clf_session *session, const clf_generate_params *
     if (own.beams > 1)
         CLF_FAIL(CLF_UNSUPPORTED, "generate: %zu beams: expected 1 beside other requests", own.beams);
     CLF_TRY(clfi_alloc(1, sizeof *r, "request", &r));
-    *r = (clf_request){.session = session, .params = own, .on_step = on_step, .user = user, .number = number, .sequence = -1,
-                       .end_of_turn = -1, .pending = CLF_STR_INIT};
+    *r = (clf_request){.session = session,
+                       .params = own,
+                       .on_step = on_step,
+                       .user = user,
+                       .number = number,
+                       .sequence = -1,
+                       .end_of_turn = -1,
+                       .pending = CLF_STR_INIT};
     clf_status st = take_prompt(r, prompt);
     if (st == CLF_OK)
         st = open_decoder(r);
@@ -173,7 +179,8 @@ clf_status clfi_request_choose(clf_request *r, clf_sampler *sampler, float *logi
     const clf_model *model = r->session->model;
     const clf_text_state text = text_state(r);
     clfi_generation_config_constrain(&model->generation, &text, logits, (size_t)model->network->config.target.vocabulary);
-    return clfi_sampler_choose(sampler, &r->params, logits, r->tokens, r->count, chosen_tokens(r), out);
+    const size_t penalised = clfi_generation_config_window(&model->generation, r->count);
+    return clfi_sampler_choose(sampler, &r->params, logits, r->tokens + r->count - penalised, penalised, chosen_tokens(r), out);
 }
 
 static int tell(const clf_request *r, int32_t token, size_t size, clf_finish finish)

@@ -16,8 +16,8 @@ void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
 /* INVALID_ARGUMENT names the parameter. */
 clf_status clfi_sampler_check(const clf_generate_params *params);
 
-/* Chooses a token from logits [vocabulary], which the penalty changes, by checked parameters. tokens [count]: those of prompt and text, the
- * last `step` of them generated. FORMAT: a logit is not finite. */
+/* Chooses a token from logits [vocabulary], which the penalty changes, by checked parameters. tokens [count]: those that are penalised, of
+ * prompt and text; `step` tokens were chosen before. FORMAT: a logit is not finite. */
 clf_status clfi_sampler_choose(clf_sampler *sampler, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
                                size_t step, int32_t *out);
 

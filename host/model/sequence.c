@@ -269,7 +269,8 @@ clf_status clf_model_choose_token(const clf_model *model, const clf_generate_par
     CLF_TRY(clfi_sampler_create((size_t)vocabulary, &sampler));
     const clf_text_state text = {tokens, count, step < count ? count - step : 0, step + 1 >= own.max_tokens};
     clfi_generation_config_constrain(&model->generation, &text, logits, (size_t)vocabulary);
-    const clf_status st = clfi_sampler_choose(sampler, &own, logits, tokens, count, step, out);
+    const size_t penalised = clfi_generation_config_window(&model->generation, count);
+    const clf_status st = clfi_sampler_choose(sampler, &own, logits, count ? tokens + count - penalised : NULL, penalised, step, out);
     clfi_sampler_destroy(sampler);
     return st;
 }

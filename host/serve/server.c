@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "jobs/model_notes.h"
 #include "jobs/platform_guard.h"
 #include "serve/http.h"
 #include "serve/listen.h"
@@ -116,6 +117,15 @@ static clf_status wait_until_ready(running_server *s, bool *out_ended)
     }
 }
 
+static void note_model(running_server *s, const srv_model *model)
+{
+    if (!model->model) /* its device was lost before it was loaded */
+        return;
+    cli_model_notes(model->model, model->path, srv_log_event, &s->log);
+    if (model->tasks & SRV_TASK_COMPLETE)
+        cli_sampling_note(model->path, srv_log_event, &s->log);
+}
+
 static clf_status tell_ready(running_server *s)
 {
     printf("clformer serve: listening on %s\n", clfi_str_text(&s->address));
@@ -149,6 +159,8 @@ static clf_status serve(running_server *s)
         cli_platforms_clean();
         _exit(EXIT_SUCCESS); /* a worker may compile kernels for minutes, which a join would wait for */
     }
+    for (size_t i = 0; i < s->state.models.count; i++)
+        note_model(s, &s->state.models.items[i]);
     atomic_store(&s->state.is_ready, true);
     CLF_TRY(tell_ready(s));
     while (!signal_came(s)) {

@@ -206,7 +206,8 @@ def check_told(folder):
     run("convert", path, out, "--weights", "f32")
     values = read_gguf(out)[0]
     adds = [values["tokenizer.ggml.add_" + name + "_token"][-1] for name in ("bos", "eos")]
-    if adds != [1, 1] or struct.unpack("<f", values["general.sampling.penalty_repeat"][-4:]) != (1.5,):
+    if adds != [1, 1] or values["general.sampling.penalty_repeat"] != struct.pack("<If", 6, 1.5) or \
+            values["general.sampling.penalty_last_n"] != struct.pack("<Ii", 5, -1):
         fail("told", values)
     if struct.unpack("<2i", values["tokenizer.ggml.suppress_tokens"][-8:]) != (23, 33):
         fail("told", values)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Contents of the files of language models: keys that nothing reads, tensors that no network takes, tied tables, tokens that end texts, a
-part for texts among others, the memory plan.
+"""Contents of the files of language models: keys that nothing reads, tensors that no network takes, tied tables, tokens that end texts,
+settings of sampling, a part for texts among others, the memory plan.
 usage: test_model_contents.py PROGRAM DATA"""
 import json
 import os
@@ -68,6 +68,35 @@ def check_token_texts(folder):
     for args in (["tokenize", file, "a", "b"], ["generate", file, "a", "--max-tokens", "1"], ["info", file]):
         if run(*args).stderr.count(note) != 1 or note in run(args[0], os.path.join(families, "llama", "model.gguf"), *args[2:]).stderr:
             fail(f"{args[0]}: not told once that texts are cut as by default")
+
+
+def check_sampling(folder):
+    """A GGUF file's penalty of repetitions looks at its last tokens: the ids are llama.cpp's. Its other sampling settings are ignored; info
+    lists them, and a note names them unless a temperature is given."""
+    values, tensors = read_gguf(os.path.join(families, "mistral", "model.gguf"))
+    file, prefix = os.path.join(folder, "sampling.gguf"), "general.sampling."
+    plain = [33, 36, 23, 15, 34, 24, 30, 30, 30, 36, 32, 24]
+    for window, wanted in ((2, plain[:7] + [36]), (None, plain[:7] + [20, 40, 26]), (64, plain[:7] + [20, 40, 26]),
+                           (-1, plain[:7] + [20, 40, 26]), (0, plain)):
+        keys = {prefix + "penalty_repeat": struct.pack("<If", 6, 1.5)}
+        if window is not None:
+            keys[prefix + "penalty_last_n"] = struct.pack("<Ii", 5, window)
+        write_gguf(file, {**values, **keys}, tensors)
+        done = run("generate", file, "a b", "--max-tokens", "12", "--json")
+        if json.loads(done.stdout)["tokens"] != wanted or done.stderr:
+            fail(f"a penalty of the last {window} tokens: {done.stdout}, expected {wanted} {done.stderr}")
+    keys = {prefix + "temp": struct.pack("<If", 6, 0.6), prefix + "top_k": struct.pack("<Ii", 5, 20),
+            prefix + "mirostat": struct.pack("<Ii", 5, 0), prefix + "sequence": gguf_text("kpt")}
+    write_gguf(file, {**values, **keys}, tensors)
+    note = f"clformer: {file}: its sampling settings are ignored: general.sampling.sequence \"kpt\", general.sampling.temp 0.6, " \
+        "general.sampling.top_k 20 (the most probable tokens are taken unless a temperature is given)\n"
+    for options, told in (((), note), (("--temperature", "0.5"), "")):
+        done = run("generate", file, "a b", "--max-tokens", "2", *options)
+        if done.stderr != told:
+            fail(f"sampling settings {options}: {done.stderr!r}, expected {told!r}")
+    listed = json.loads(run("info", "--json", file).stdout)["generation_ignored"]
+    if listed != [prefix + name for name in ("sequence", "temp", "top_k")]:
+        fail(f"info: sampling settings: {listed}")
 
 
 def check_other_networks(folder):
@@ -249,6 +278,7 @@ with tempfile.TemporaryDirectory() as temporary:
     check_unread_keys(temporary)
     check_biases(temporary)
     check_token_texts(temporary)
+    check_sampling(temporary)
     check_other_networks(temporary)
     check_tied(temporary)
 check_plan()

@@ -84,6 +84,21 @@ MAKE(neutral, begin_model(f, "llama", 3); put_uint(f, "llama.expert_count", 0); 
 MAKE(suppressed, begin_model(f, "llama", 1); put_key(f, "tokenizer.ggml.suppress_tokens", 9); put(f, 5, 4); put(f, 3, 8); put(f, 7, 4);
      put(f, UINT32_MAX, 4); put(f, 2, 4))
 
+static void put_signed(image *f, const char *key, int32_t value)
+{
+    put_key(f, key, 5);
+    put(f, (uint32_t)value, 4);
+}
+
+#define PENALTY "general.sampling.penalty_repeat"
+#define WINDOW "general.sampling.penalty_last_n"
+MAKE(penalty, begin_model(f, "llama", 1); put_float(f, PENALTY, 1.25f))
+MAKE(penalty_window, begin_model(f, "llama", 2); put_float(f, PENALTY, 1.25f); put_signed(f, WINDOW, 3))
+MAKE(penalty_of_all, begin_model(f, "llama", 2); put_float(f, PENALTY, 1.25f); put_signed(f, WINDOW, -1))
+MAKE(penalty_off, begin_model(f, "llama", 2); put_float(f, PENALTY, 1.25f); put_signed(f, WINDOW, 0))
+MAKE(window_alone, begin_model(f, "llama", 1); put_signed(f, WINDOW, 5))
+MAKE(window_text, begin_model(f, "llama", 1); put_string(f, WINDOW, "5"))
+
 /* The configuration made from the metadata. */
 static void configurations(void **state)
 {
@@ -123,6 +138,14 @@ static void configurations(void **state)
         {"no window", make_zeros, "sliding_window", "null"},
         {"no cap", make_zeros, "attn_logit_softcapping", "null"},
         {"tokens that no text has", make_suppressed, "suppress_tokens", "[7, 2]"},
+        {"a penalty", make_penalty, "repetition_penalty", "1.25"},
+        {"llama.cpp's window of a penalty", make_penalty, "repetition_window", "64"},
+        {"its own window", make_penalty_window, "repetition_window", "3"},
+        {"a penalty of the whole text", make_penalty_of_all, "repetition_window", NULL},
+        {"a penalty of the whole text", make_penalty_of_all, "repetition_penalty", "1.25"},
+        {"a penalty of no token", make_penalty_off, "repetition_penalty", NULL},
+        {"a window without a penalty", make_window_alone, "repetition_window", "5"},
+        {"no penalty", make_no_scaling, "repetition_window", NULL},
         {"what is not read", make_rest, "llama.more", "0.5"},
         {"windows of an architecture without", make_rest, "llama.attention.sliding_window_pattern", "6.0"},
         {"told by the tensors", make_rest, "llama.vocab_size", NULL},
@@ -192,6 +215,7 @@ static void refused_configurations(void **state)
         ROW(local_factor, CLF_UNSUPPORTED, "gemma2.rope.scaling.factor is 4 beside the type \"none\""),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected one number, or one for each of 6 layers"),
         ROW(suppressed_text, CLF_FORMAT, "tokenizer.ggml.suppress_tokens: expected an array of token ids"),
+        ROW(window_text, CLF_FORMAT, "penalty_last_n\": expected an integer from -1"),
         ROW(later_layers, CLF_UNSUPPORTED, "qwen3.nextn_predict_layers is 1: expected 0"),
         ROW(other_heads, CLF_UNSUPPORTED, "gemma3.attention.key_length_swa is 8: expected gemma3.attention.key_length, 4"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
