@@ -24,12 +24,13 @@ static clf_status check_messages(const clf_message *messages, size_t count)
 /* The session's template, read and parsed at the first call. */
 static clf_status open_prompt(clf_session *session)
 {
+    static const char remedy[] = "clformer chat --special and keeps_control allow it";
     const clf_model *model = session->model;
     if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "chat: model_type \"%s\" does not generate text", model->family->model_type);
     if (model->network->config.decoder.has_source)
         CLF_FAIL(CLF_UNSUPPORTED, "chat: model_type \"%s\" has an encoder: expected a decoder-only model", model->family->model_type);
-    return session->chat ? CLF_OK : clfi_chat_prompt_open(model->directory, model->tokenizer, &session->chat);
+    return session->chat ? CLF_OK : clfi_chat_prompt_open(model->directory, model->tokenizer, remedy, &session->chat);
 }
 
 /* The index of the first message that may be forgotten: a system message at the beginning is kept. */

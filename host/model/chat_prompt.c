@@ -28,7 +28,8 @@ typedef struct control {
 struct clf_chat_prompt {
     clf_template *form;
     const clf_tokenizer *tokenizer;
-    control *controls; /* longest first */
+    const char *remedy; /* as clfi_chat_prompt_open has it */
+    control *controls;  /* longest first */
     size_t control_count;
     json_t *variables; /* all but the messages */
     clf_str text, piece;
@@ -94,8 +95,8 @@ static clf_status out_of_memory(void)
 static clf_status make_variables(clf_chat_prompt *p)
 {
     CLF_TRY(clfi_tokenizer_variables(p->tokenizer, &p->variables));
-    const bool is_whole = json_object_set_new(p->variables, "tools", json_null()) == 0 &&
-                          json_object_set_new(p->variables, "documents", json_null()) == 0;
+    const bool is_whole =
+        json_object_set_new(p->variables, "tools", json_null()) == 0 && json_object_set_new(p->variables, "documents", json_null()) == 0;
     return is_whole ? CLF_OK : out_of_memory();
 }
 
@@ -235,8 +236,8 @@ static clf_status encode_control(clf_chat_prompt *p, const control *token)
     CLF_TRY(encode_piece(p, token->text, token->size, true));
     for (size_t i = before; i < p->count; i++)
         if (p->ids[i] == token->id)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "\"%s\" in a message: the tokenizer reads this text as a control token (--special allows it)",
-                     token->text);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "\"%s\" in a message: the tokenizer reads this text as a control token (%s)", token->text,
+                     p->remedy);
     return CLF_OK;
 }
 
@@ -311,7 +312,9 @@ clf_status clfi_chat_prompt_make(clf_chat_prompt *p, const clf_message *messages
  * the conversation. */
 static clf_status find_end(clf_chat_prompt *p)
 {
-    static const char answer[] = "\xf3\xb0\x80\x80" "answer" "\xf3\xb0\x80\x81";
+    static const char answer[] = "\xf3\xb0\x80\x80"
+                                 "answer"
+                                 "\xf3\xb0\x80\x81";
     static const clf_message talk[] = {{"user", {"question", 8}}, {"assistant", {answer, sizeof answer - 1}}};
     p->end = -1;
     const clf_status st = render(p, talk, COUNT(talk), NULL, false);
@@ -347,11 +350,12 @@ static clf_status prepare(clf_chat_prompt *p, const char *path)
     return find_end(p);
 }
 
-clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, clf_chat_prompt **out)
+clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, const char *remedy, clf_chat_prompt **out)
 {
     clf_chat_prompt *p;
     CLF_TRY(clfi_alloc(1, sizeof *p, "chat", &p));
     p->tokenizer = tokenizer;
+    p->remedy = remedy;
     p->enough = SIZE_MAX;
     const clf_status st = prepare(p, path);
     if (st == CLF_OK)

@@ -12,9 +12,10 @@
 /* A template with the tokenizer that it goes with, and memory that is used again. */
 typedef struct clf_chat_prompt clf_chat_prompt;
 
-/* The template of the files at `path` (model/chat_template.h); the tokenizer is borrowed. NOT_FOUND: there is no template. FORMAT,
- * UNSUPPORTED: clfi_template_parse. */
-clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, clf_chat_prompt **out);
+/* The template of the files at `path` (model/chat_template.h); the tokenizer is borrowed. remedy: tells the user in an error what to do if
+ * a control token in a conversation cannot be written as text; borrowed. NOT_FOUND: there is no template. FORMAT, UNSUPPORTED:
+ * clfi_template_parse. */
+clf_status clfi_chat_prompt_open(const char *path, const clf_tokenizer *tokenizer, const char *remedy, clf_chat_prompt **out);
 void clfi_chat_prompt_close(clf_chat_prompt *prompt); /* NULL is a no-op */
 
 /* The control token that the template writes after an assistant's message; -1: none. */

@@ -108,6 +108,7 @@ static unsigned tasks_of(const clf_model *model)
 
 clf_status srv_model_load(srv_model *model, clf_context *context, const clf_model_params *params)
 {
+    static const char remedy[] = "leave it out, or send the whole prompt to /v1/completions, which reads control tokens";
     CLF_TRY(clf_model_open(context, model->path, params, &model->model));
     const clf_model_info *info = clf_model_get_info(model->model);
     model->tasks = tasks_of(model->model);
@@ -120,7 +121,7 @@ clf_status srv_model_load(srv_model *model, clf_context *context, const clf_mode
     if (model->tasks & SRV_TASK_EMBED)
         CLF_TRY(clf_model_embedding_width(model->model, NULL, &model->width));
     if (model->tasks & SRV_TASK_CHAT)
-        CLF_TRY(clfi_chat_prompt_open(model->path, model->model->tokenizer, &model->chat));
+        CLF_TRY(clfi_chat_prompt_open(model->path, model->model->tokenizer, remedy, &model->chat));
     model->loaded = (int64_t)time(NULL);
     return CLF_OK;
 }

@@ -262,6 +262,22 @@ def test_ready_means_built(folder, directory):
         fail(f"programs that were built after the start, beside {len(before)}: {added}")
 
 
+def test_files(folder):
+    """Errors name control tokens that a message cannot hold, and the log names sampling settings that are ignored."""
+    for name, content in (("tokenizer_config", {"unk_token": "c"}), ("generation_config", {"do_sample": True, "temperature": 0.6})):
+        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    server = Server(folder)
+    answer = server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "the cat"}]}, 400)
+    message = answer["error"]["message"] if answer else ""
+    if "control token (leave it out, or send the whole prompt to /v1/completions, " not in message or "--special" in message:
+        fail(f"a control token in a message: {answer}")
+    server.post("/v1/completions", {"prompt": "user the cat", "max_tokens": 1})
+    server.stop()
+    if server.log().count(f"{folder}: its sampling settings are ignored: do_sample, temperature 0.6 (") != 1:
+        fail(f"sampling settings are not in the log: {server.log()}")
+
+
 with tempfile.TemporaryDirectory() as directory:
     folder = os.path.join(directory, "llama")
     os.mkdir(folder)
@@ -297,4 +313,5 @@ with tempfile.TemporaryDirectory() as directory:
         fail("two devices:", two.log()[-500:])
     if not os.environ.get("CLF_TEST_SMALL") and not os.environ.get("CLF_TEST_NUMBERS"):  # it compiles all kernels
         test_ready_means_built(folder, directory)
+    test_files(folder)
 finish()

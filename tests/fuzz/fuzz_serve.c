@@ -55,7 +55,7 @@ static void open_chat(srv_model *model)
     FILE *file = fopen(path, "w");
     if (!file || fputs(chat_template, file) == EOF || fclose(file) != 0)
         abort();
-    must(clfi_chat_prompt_open(folder, model->model->tokenizer, &model->chat));
+    must(clfi_chat_prompt_open(folder, model->model->tokenizer, "leave it out", &model->chat));
     unlink(path);
     rmdir(folder);
 }
