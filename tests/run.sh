@@ -274,6 +274,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
     need_to_build
     need_to_fetch
     need_module cmocka libcmocka-dev
+    python3 -c 'import yaml' 2>/dev/null || needs_package python3-yaml # cli.serve_deploy
     need_file '/etc/OpenCL/vendors/pocl*.icd' pocl-opencl-icd
     need_program parallel parallel # a recipe of host/cli/recipes
     if [ -n "$full" ]; then
