@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time limits of the program for the processes that it starts for devices. */
+/* Time limits of the program for the processes that it starts for devices, and for clients of the server. */
 #ifndef CLFI_JOBS_PATIENCE_H
 #define CLFI_JOBS_PATIENCE_H
 
@@ -12,6 +12,7 @@ typedef struct cli_limits {
     double told;             /* without an answer, and 4 times as long as usual: a line on standard error says so */
     double lost;             /* without an answer, and 20 times as long as usual: the process is ended */
     double listing;          /* for listing the devices (jobs/device_listing.h) */
+    double idle;             /* of a client's connection without a request (serve/watch.h) */
     double listing_of_ranks; /* the same when several ranks of mpirun load drivers at once */
 } cli_limits;
 

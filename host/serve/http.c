@@ -37,7 +37,6 @@ struct srv_http {
     atomic_size_t held; /* sum of srv_request.held */
 };
 
-static _Thread_local srv_connection *own_connections; /* those that this thread serves */
 /* The connection whose request has just ended; NULL: this thread has heard of another connection since. Only its address is used. */
 static _Thread_local const srv_connection *just_ended;
 
@@ -157,43 +156,20 @@ static void end_request(void *user, struct MHD_Connection *connection, void **co
     free(r);
 }
 
-/* Lists the connection among those of its thread. */
-static void list_own(srv_connection *connection)
-{
-    connection->own_next = own_connections;
-    if (own_connections)
-        own_connections->own_before = connection;
-    own_connections = connection;
-}
-
-static void unlist_own(srv_connection *connection)
-{
-    if (connection->own_before)
-        connection->own_before->own_next = connection->own_next;
-    else
-        own_connections = connection->own_next;
-    if (connection->own_next)
-        connection->own_next->own_before = connection->own_before;
-}
-
 /* An MHD_NotifyConnectionCallback, called by the thread that serves the connection. */
 static void watch_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
     srv_http *http = user;
     just_ended = NULL;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        srv_connection *watched;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        srv_connection *watched;
         srv_watch_open(http->watch, info ? info->connect_fd : -1, &watched);
-        if (watched)
-            list_own(watched);
         *context = watched;
         srv_count_connection(&http->params.state->metrics, 1);
     } else {
-        if (*context) {
-            unlist_own(*context);
+        if (*context)
             srv_watch_close(http->watch, *context);
-        }
         *context = NULL;
         srv_count_connection(&http->params.state->metrics, -1);
     }
@@ -267,7 +243,7 @@ static void refuse_malformed(void *user, const char *format, va_list arguments)
         return;
     const unsigned status = va_arg(arguments, unsigned);
     const char *text = va_arg(arguments, const char *);
-    for (srv_connection *c = own_connections; c; c = c->own_next) {
+    for (srv_connection *c = srv_watch_own(); c; c = c->own_next) {
         if (!may_be_malformed(c, status, text))
             continue;
         if (found)

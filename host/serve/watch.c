@@ -15,11 +15,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "jobs/patience.h"
 
 #define SECOND UINT64_C(1000000000)
 
 enum {
-    IDLE_SECONDS = 60,
     READING_SECONDS = 20,
     LEAST_RATE = 4096, /* bytes per second of a body that keep a connection */
     LINGER_SECONDS = 3,
@@ -49,14 +49,39 @@ struct srv_watch {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     srv_queue *queue;
-    uint64_t request_ns, reading_ns;
+    uint64_t request_ns, reading_ns, idle_ns;
     srv_connection *first;
     lingering lingering[MOST_LINGERING];
     size_t lingering_count;
     bool is_ending;
 };
 
+static _Thread_local srv_connection *own_connections; /* those that this thread opened */
+
 /* ---- Connections ---- */
+
+static void list_own(srv_connection *connection)
+{
+    connection->own_next = own_connections;
+    if (own_connections)
+        own_connections->own_before = connection;
+    own_connections = connection;
+}
+
+static void unlist_own(srv_connection *connection)
+{
+    if (connection->own_before)
+        connection->own_before->own_next = connection->own_next;
+    else
+        own_connections = connection->own_next;
+    if (connection->own_next)
+        connection->own_next->own_before = connection->own_before;
+}
+
+srv_connection *srv_watch_own(void)
+{
+    return own_connections;
+}
 
 void srv_watch_open(srv_watch *watch, int fd, srv_connection **out)
 {
@@ -67,6 +92,7 @@ void srv_watch_open(srv_watch *watch, int fd, srv_connection **out)
     connection->fd = fd;
     connection->began_ns = connection->since_ns = clfi_now_ns();
     connection->is_modern = true;
+    list_own(connection);
     pthread_mutex_lock(&watch->lock);
     connection->next = watch->first;
     if (watch->first)
@@ -88,6 +114,7 @@ static void begin_linger(srv_watch *watch, int fd)
 
 void srv_watch_close(srv_watch *watch, srv_connection *connection)
 {
+    unlist_own(connection);
     pthread_mutex_lock(&watch->lock);
     if (connection->before)
         connection->before->next = connection->next;
@@ -199,7 +226,7 @@ static bool look(const srv_watch *watch, srv_connection *connection, uint64_t no
     const uint64_t age = now - connection->since_ns;
     switch (connection->phase) {
     case SRV_PHASE_IDLE:
-        if (is_over(connection, now, SECOND * IDLE_SECONDS))
+        if (is_over(connection, now, watch->idle_ns))
             shutdown(connection->fd, SHUT_RDWR);
         return false;
     case SRV_PHASE_READING:
@@ -316,6 +343,7 @@ clf_status srv_watch_start(size_t seconds, srv_queue *queue, srv_watch **out)
     CLF_TRY(clfi_alloc(1, sizeof *watch, "watch", &watch));
     watch->request_ns = (uint64_t)seconds * SECOND;
     watch->reading_ns = (seconds < READING_SECONDS ? seconds : READING_SECONDS) * SECOND;
+    watch->idle_ns = (uint64_t)(cli_patience.idle * (double)SECOND);
     watch->queue = queue;
     pthread_mutex_init(&watch->lock, NULL);
     pthread_cond_init(&watch->changed, NULL);

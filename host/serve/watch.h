@@ -29,7 +29,7 @@ typedef struct srv_connection {
     bool was_probed, is_modern; /* is_modern: its requests are HTTP 1.1, and it may be probed by an interim response */
     srv_job *job;               /* of WAITING, and of a stream's SENDING; a reference */
     struct srv_connection *next, *before;
-    struct srv_connection *own_next, *own_before; /* used by the HTTP side: the connections of one of its threads */
+    struct srv_connection *own_next, *own_before; /* in the list of srv_watch_own */
     void *request;                                /* used by the HTTP side: the request that was begun; NULL: none */
 } srv_connection;
 
@@ -39,11 +39,14 @@ typedef struct srv_watch srv_watch;
 clf_status srv_watch_start(size_t seconds, srv_queue *queue, srv_watch **out);
 void srv_watch_stop(srv_watch *watch); /* NULL is a no-op */
 
-/* Begins to watch a connection, in phase IDLE. *out NULL: there was no memory. */
+/* Begins to watch a connection, in phase IDLE. *out NULL: there was no memory. The thread that calls it also calls srv_watch_close. */
 void srv_watch_open(srv_watch *watch, int fd, srv_connection **out);
 
 /* Ends the watch of a connection and frees it. Afterwards the owner closes the descriptor. */
 void srv_watch_close(srv_watch *watch, srv_connection *connection);
+
+/* The first connection that the calling thread has opened and not closed; the others follow by own_next. NULL: it has none. */
+srv_connection *srv_watch_own(void);
 
 /* Notes received bytes of a request. A client that goes on sending has more time. */
 void srv_watch_receive(srv_watch *watch, srv_connection *connection, size_t bytes);

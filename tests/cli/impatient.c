@@ -3,4 +3,5 @@
  * stalled: the texts of one that hangs are another's only when its process is ended. */
 #include "jobs/patience.h"
 
-const cli_limits cli_patience = {.open = 0.5, .move = 4, .stalled = 1000, .told = 1, .lost = 15, .listing = 15, .listing_of_ranks = 5};
+const cli_limits cli_patience = {
+    .open = 0.5, .move = 4, .stalled = 1000, .told = 1, .lost = 15, .listing = 15, .idle = 1, .listing_of_ranks = 5};

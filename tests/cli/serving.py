@@ -20,11 +20,11 @@ WRITER = os.path.join(data, "generation", "llama")
 
 class Server:
     """The program with these arguments on a port that the system chooses; the standard error is in .log(). prefix: a command that starts
-    the program; descriptors: files that it gets."""
+    the program; descriptors: files that it gets; executable: another build of the program."""
 
-    def __init__(self, *arguments, prefix=(), descriptors=(), **variables):
+    def __init__(self, *arguments, prefix=(), descriptors=(), executable=program, **variables):
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([*prefix, program, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*prefix, executable, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, env={**os.environ, **variables}, pass_fds=descriptors)
         line = self.process.stdout.readline()
         found = re.fullmatch(r"clformer serve: listening on http://127\.0\.0\.1:(\d+)\n", line)

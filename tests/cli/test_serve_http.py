@@ -491,6 +491,37 @@ def test_timeout():
     server.stop()
 
 
+def seconds_until_closed(own):
+    """How long the server keeps a connection over which nothing more is sent."""
+    begin = time.monotonic()
+    if own.recv(100):
+        fail("an idle connection gets an answer")
+    own.close()
+    return time.monotonic() - begin
+
+
+def test_idle():
+    """Connections without a request are closed after a time, which is one second in this build of the program; those in use are not."""
+    server = Server(WRITER, "--parallel", "1", executable=os.environ["CLF_TEST_IMPATIENT"])
+    own = server.begin(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+    while not own.recv(1000).endswith(b'{"status":"ok"}'):
+        pass
+    for name, connection in (("a new", server.begin(b"")), ("a used", own)):
+        seconds = seconds_until_closed(connection)
+        if seconds > 10:
+            fail(f"{name} connection without a request stays open for {seconds:.1f} s")
+    if (seconds := seconds_until_closed(server.begin(b""))) < 0.9:
+        fail(f"a new connection is closed after {seconds:.1f} s")
+    kept = server.connect()
+    for _ in range(8):
+        time.sleep(0.25)
+        server.ask("GET", "/health", connection=kept)
+    status, _, answer = server.ask("POST", "/v1/completions", {"prompt": ["a"] * 128, "max_tokens": 90, "temperature": 0}, kept)
+    if status != 200 or len(answer["choices"]) != 128:
+        fail(f"a connection in use is closed: {status} {str(answer)[:200]}")
+    server.stop()
+
+
 PASS_SOCKET = """import os, sys
 os.dup2(int(sys.argv[1]), 3)
 os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
@@ -530,5 +561,6 @@ test_end()
 test_loading()
 test_draining()
 test_timeout()
+test_idle()
 test_systemd()
 finish()
