@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* BPE with a heap of candidates: n characters take n log n steps, however long the word. */
-#include "text/bpe.h"
+/* Makes BPE models, and reads them from tokenizer.json. */
+#include "text/bpe_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,31 +12,6 @@
 #include "io/json.h"
 #include "text/model_memory.h"
 #include "text/token_model.h"
-
-typedef struct clf_merge {
-    uint64_t pair; /* ids of left and right; NO_PAIR: free */
-    uint32_t rank;
-    int32_t id;
-} clf_merge;
-
-#define NO_PAIR UINT64_MAX
-
-enum { DROPPED = -1 };      /* id of a symbol that becomes no token */
-enum { PART_BYTES = 4096 }; /* a longer word (a text without pre-tokenizer is one) is encoded in parts of at least this size */
-
-struct clf_bpe {
-    clf_vocabulary vocabulary;
-    char *continuation_prefix, *end_suffix;
-    size_t prefix_size, suffix_size;
-    size_t longest;  /* bytes of the longest token, at least 1 */
-    int32_t unknown; /* -1: none */
-    bool fuse_unknown, byte_fallback, ignore_merges, keeps_unknown, first_merge_counts;
-    bool parts_at_spaces; /* a long word may be divided before U+2581, SentencePiece's space (do_words_end) */
-    int32_t byte_id[256]; /* with byte_fallback; -1: none */
-    clf_merge *merges;    /* open addressing, at most half full */
-    size_t merge_count, slot_count;
-    uint64_t made_ns;
-};
 
 static void destroy(void *model)
 {
@@ -53,8 +28,7 @@ static void destroy(void *model)
 static const char sign[] = "\u2581";
 enum { SIGN_SIZE = sizeof sign - 1 };
 
-/* Position, from `from` on, of the first sign that follows a character other than a sign; size: none. */
-static size_t find_word(const char *text, size_t size, size_t from)
+size_t clfi_bpe_find_word(const char *text, size_t size, size_t from)
 {
     for (const char *at = text + from; at < text + size; at += SIGN_SIZE) {
         at = memmem(at, size - (size_t)(at - text), sign, SIGN_SIZE);
@@ -75,7 +49,7 @@ static bool do_words_end(const clf_vocabulary *vocabulary)
         return false;
     for (size_t i = 0; i < vocabulary->count; i++) {
         const clf_vocabulary_entry *entry = &vocabulary->entries[i];
-        if (find_word(vocabulary->text.data + entry->offset, entry->size, 0) < entry->size)
+        if (clfi_bpe_find_word(vocabulary->text.data + entry->offset, entry->size, 0) < entry->size)
             return false;
     }
     return true;
@@ -137,17 +111,17 @@ static uint64_t pair_of(int32_t left, int32_t right)
 static clf_merge *slot_of(clf_merge *merges, size_t slot_count, uint64_t pair)
 {
     size_t slot = (size_t)((pair * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (slot_count - 1);
-    while (merges[slot].pair != NO_PAIR && merges[slot].pair != pair)
+    while (merges[slot].pair != CLF_NO_PAIR && merges[slot].pair != pair)
         slot = (slot + 1) & (slot_count - 1);
     return &merges[slot];
 }
 
-static const clf_merge *find_merge(const clf_bpe *bpe, int32_t left, int32_t right)
+const clf_merge *clfi_bpe_find_merge(const clf_bpe *bpe, int32_t left, int32_t right)
 {
     if (!bpe->slot_count)
         return NULL;
     const clf_merge *merge = slot_of(bpe->merges, bpe->slot_count, pair_of(left, right));
-    return merge->pair == NO_PAIR ? NULL : merge;
+    return merge->pair == CLF_NO_PAIR ? NULL : merge;
 }
 
 static clf_status grow_merges(clf_bpe *bpe)
@@ -156,9 +130,9 @@ static clf_status grow_merges(clf_bpe *bpe)
     clf_merge *merges;
     CLF_TRY(clfi_alloc(count, sizeof *merges, "merges", &merges));
     for (size_t i = 0; i < count; i++)
-        merges[i].pair = NO_PAIR;
+        merges[i].pair = CLF_NO_PAIR;
     for (size_t i = 0; i < bpe->slot_count; i++)
-        if (bpe->merges[i].pair != NO_PAIR)
+        if (bpe->merges[i].pair != CLF_NO_PAIR)
             *slot_of(merges, count, bpe->merges[i].pair) = bpe->merges[i];
     free(bpe->merges);
     bpe->merges = merges;
@@ -166,14 +140,22 @@ static clf_status grow_merges(clf_bpe *bpe)
     return CLF_OK;
 }
 
+static bool is_byte(const clf_bpe *bpe, int32_t id)
+{
+    unsigned byte;
+    const char *text = clfi_vocabulary_token(&bpe->vocabulary, id);
+    return text && sscanf(text, "<0x%2X>", &byte) == 1 && bpe->byte_id[byte] == id;
+}
+
 static clf_status put_merge(clf_bpe *bpe, int32_t left, int32_t right, uint32_t rank, int32_t id)
 {
+    bpe->merges_bytes = bpe->merges_bytes || (bpe->byte_fallback && (is_byte(bpe, left) || is_byte(bpe, right)));
     if (bpe->merge_count * 2 >= bpe->slot_count)
         CLF_TRY(grow_merges(bpe));
     clf_merge *merge = slot_of(bpe->merges, bpe->slot_count, pair_of(left, right));
-    if (merge->pair != NO_PAIR && bpe->first_merge_counts)
+    if (merge->pair != CLF_NO_PAIR && bpe->first_merge_counts)
         return CLF_OK;
-    bpe->merge_count += merge->pair == NO_PAIR;
+    bpe->merge_count += merge->pair == CLF_NO_PAIR;
     *merge = (clf_merge){pair_of(left, right), rank, id};
     return CLF_OK;
 }
@@ -310,216 +292,9 @@ static clf_status read(const json_t *json, const char *where, void **out)
     return st;
 }
 
-/* --- encoding --- */
-
-static clf_status add_symbol(clf_model_memory *memory, size_t *count, int32_t id, size_t size)
-{
-    CLF_TRY(clfi_grow(&memory->symbols, &memory->symbol_capacity, *count + 1, sizeof *memory->symbols, "word"));
-    const int32_t at = (int32_t)*count;
-    memory->symbols[(*count)++] = (clf_symbol){id, at - 1, at + 1, (uint32_t)size};
-    return CLF_OK;
-}
-
-/* Unknown characters that wait for the next known one. */
-typedef struct clf_unknown_run {
-    bool is_open;
-    size_t size;
-} clf_unknown_run;
-
-static clf_status add_unknown(const clf_bpe *bpe, clf_model_memory *memory, size_t bytes, clf_unknown_run *run, size_t *count)
-{
-    if (bpe->unknown < 0) /* dropped here, so that its neighbours may merge, or behind the merges */
-        return bpe->keeps_unknown ? add_symbol(memory, count, DROPPED, bytes) : CLF_OK;
-    if (run->is_open && bpe->fuse_unknown) {
-        run->size += bytes;
-        return CLF_OK;
-    }
-    if (run->is_open)
-        CLF_TRY(add_symbol(memory, count, bpe->unknown, run->size));
-    *run = (clf_unknown_run){true, bytes};
-    return CLF_OK;
-}
-
-/* Adds the tokens of a character's bytes, if each of them has one. As in the reference, they don't end a run of unknown characters. */
-static clf_status add_bytes(const clf_bpe *bpe, clf_model_memory *memory, const char *text, size_t size, bool *done, size_t *count)
-{
-    *done = false;
-    for (size_t i = 0; i < size; i++)
-        if (bpe->byte_id[(unsigned char)text[i]] < 0)
-            return CLF_OK;
-    for (size_t i = 0; i < size; i++)
-        CLF_TRY(add_symbol(memory, count, bpe->byte_id[(unsigned char)text[i]], 1));
-    *done = true;
-    return CLF_OK;
-}
-
-/* Adds what the vocabulary's form of the character has: the prefix, and the suffix if it is the word's last. */
-static clf_status decorate(const clf_bpe *bpe, clf_model_memory *memory, bool first, bool last, const char **text, size_t *size)
-{
-    if ((first || !bpe->prefix_size) && (!last || !bpe->suffix_size))
-        return CLF_OK;
-    clfi_str_clear(&memory->text);
-    if (!first)
-        CLF_TRY(clfi_str_append(&memory->text, bpe->continuation_prefix, bpe->prefix_size));
-    CLF_TRY(clfi_str_append(&memory->text, *text, *size));
-    if (last)
-        CLF_TRY(clfi_str_append(&memory->text, bpe->end_suffix, bpe->suffix_size));
-    *text = memory->text.data;
-    *size = memory->text.length;
-    return CLF_OK;
-}
-
-static clf_status begin_word(const clf_bpe *bpe, clf_model_memory *memory, const char *word, size_t size, size_t *count)
-{
-    clf_unknown_run run = {false, 0};
-    *count = 0;
-    for (size_t at = 0; at < size;) {
-        uint32_t code;
-        const size_t step = clfi_utf8_decode((const unsigned char *)word + at, size - at, &code);
-        const char *text = word + at;
-        size_t text_size = step;
-        CLF_TRY(decorate(bpe, memory, at == 0, at + step == size, &text, &text_size));
-        at += step;
-        const int32_t id = clfi_vocabulary_find(&bpe->vocabulary, text, text_size);
-        if (id >= 0) {
-            if (run.is_open)
-                CLF_TRY(add_symbol(memory, count, bpe->unknown, run.size));
-            run.is_open = false;
-            CLF_TRY(add_symbol(memory, count, id, step));
-            continue;
-        }
-        bool done = false;
-        if (bpe->byte_fallback)
-            CLF_TRY(add_bytes(bpe, memory, text, text_size, &done, count));
-        if (!done)
-            CLF_TRY(add_unknown(bpe, memory, step, &run, count));
-    }
-    if (run.is_open)
-        CLF_TRY(add_symbol(memory, count, bpe->unknown, run.size));
-    if (*count)
-        memory->symbols[*count - 1].next = -1;
-    return CLF_OK;
-}
-
-static bool comes_first(const clf_merge_candidate *a, const clf_merge_candidate *b)
-{
-    return a->rank != b->rank ? a->rank < b->rank : a->position < b->position;
-}
-
-static clf_status push(const clf_bpe *bpe, clf_model_memory *memory, int32_t position)
-{
-    const clf_symbol *left = &memory->symbols[position];
-    const clf_merge *merge = left->next < 0 ? NULL : find_merge(bpe, left->id, memory->symbols[left->next].id);
-    if (!merge)
-        return CLF_OK;
-    CLF_TRY(clfi_grow(&memory->heap, &memory->heap_capacity, memory->heap_count + 1, sizeof *memory->heap, "merges of a word"));
-    const clf_merge_candidate candidate = {merge->rank, position, merge->id};
-    size_t at = memory->heap_count++;
-    for (; at > 0 && comes_first(&candidate, &memory->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        memory->heap[at] = memory->heap[(at - 1) / 2];
-    memory->heap[at] = candidate;
-    return CLF_OK;
-}
-
-static clf_merge_candidate pop(clf_model_memory *memory)
-{
-    clf_merge_candidate *heap = memory->heap;
-    const clf_merge_candidate best = heap[0], last = heap[--memory->heap_count];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < memory->heap_count; at = child) {
-        child += child + 1 < memory->heap_count && comes_first(&heap[child + 1], &heap[child]);
-        if (!comes_first(&heap[child], &last))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = last;
-    return best;
-}
-
-static clf_status merge_all(const clf_bpe *bpe, clf_model_memory *memory, size_t count)
-{
-    memory->heap_count = 0;
-    for (size_t i = 0; i < count; i++)
-        CLF_TRY(push(bpe, memory, (int32_t)i));
-    while (memory->heap_count) {
-        const clf_merge_candidate best = pop(memory);
-        clf_symbol *left = &memory->symbols[best.position];
-        if (left->size == 0 || left->next < 0)
-            continue;
-        clf_symbol *right = &memory->symbols[left->next];
-        const clf_merge *merge = find_merge(bpe, left->id, right->id);
-        if (!merge || merge->id != best.id) /* the pair is another one by now */
-            continue;
-        left->id = best.id;
-        left->size += right->size;
-        left->next = right->next;
-        right->size = 0;
-        if (left->next >= 0)
-            memory->symbols[left->next].previous = best.position;
-        if (left->previous >= 0)
-            CLF_TRY(push(bpe, memory, left->previous));
-        CLF_TRY(push(bpe, memory, best.position));
-    }
-    return CLF_OK;
-}
-
-/* Whether a word has `enough` tokens however its `count` characters merge. */
-static bool has_enough(const clf_bpe *bpe, const clf_model_memory *memory, size_t count, size_t enough)
-{
-    size_t known = 0; /* bytes; unknown characters do not merge */
-    for (size_t i = 0; i < count && known / bpe->longest < enough; i++)
-        known += memory->symbols[i].id == bpe->unknown ? 0 : memory->symbols[i].size;
-    return known / bpe->longest >= enough;
-}
-
-/* Tokens of bytes [start, end) of a word. */
-static clf_status divide(const clf_bpe *bpe, clf_text_workspace *work, clf_model_memory *memory, const char *word, size_t start, size_t end,
-                         clf_token_list *tokens)
-{
-    size_t count, at = start;
-    CLF_TRY(begin_word(bpe, memory, word + start, end - start, &count));
-    if (work->is_refused_then && end - start > PART_BYTES && has_enough(bpe, memory, count, work->enough - tokens->count))
-        count = work->enough - tokens->count;
-    else
-        CLF_TRY(merge_all(bpe, memory, count));
-    for (size_t i = 0; i < count; i++) {
-        const clf_symbol *symbol = &memory->symbols[i];
-        if (symbol->size && symbol->id != DROPPED)
-            CLF_TRY(clfi_token_append(tokens, symbol->id, at, at + symbol->size));
-        at += symbol->size;
-    }
-    return CLF_OK;
-}
-
-static clf_status encode(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens)
-{
-    const clf_bpe *bpe = model;
-    clf_model_memory *memory;
-    clf_cached_word *slot;
-    bool found;
-    const size_t first = tokens->count;
-    if (size > INT32_MAX)
-        CLF_FAIL(CLF_UNSUPPORTED, "a word of %zu bytes: expected at most %d", size, INT32_MAX);
-    CLF_TRY(clfi_text_workspace_model(work, &memory));
-    CLF_TRY(clfi_model_memory_find(memory, bpe, bpe->made_ns, word, size, tokens, &found, &slot));
-    if (found)
-        return CLF_OK;
-    const int32_t whole = bpe->ignore_merges ? clfi_vocabulary_find(&bpe->vocabulary, word, size) : -1;
-    if (whole >= 0) {
-        CLF_TRY(clfi_token_append(tokens, whole, 0, size));
-    } else {
-        for (size_t start = 0, end; start < size && tokens->count < work->enough; start = end) {
-            end = bpe->parts_at_spaces && size - start > PART_BYTES ? find_word(word, size, start + PART_BYTES) : size;
-            CLF_TRY(divide(bpe, work, memory, word, start, end, tokens));
-        }
-    }
-    clfi_model_memory_keep(slot, word, size, tokens, first);
-    return CLF_OK;
-}
-
 static const clf_vocabulary *vocabulary_of(const void *model)
 {
     return &((const clf_bpe *)model)->vocabulary;
 }
 
-const clf_token_model_kind clfi_bpe_kind = {{"BPE", read, destroy}, encode, vocabulary_of};
+const clf_token_model_kind clfi_bpe_kind = {{"BPE", read, destroy}, clfi_bpe_encode, vocabulary_of};

@@ -30,6 +30,7 @@ typedef struct clf_unigram {
     int32_t *node_id; /* token that ends at the node, -1: none */
     size_t node_count, node_capacity;
     double unknown_score;
+    size_t longest;  /* bytes of the longest token */
     int32_t unknown; /* -1: none */
     bool byte_fallback;
     int32_t byte_id[256];
@@ -96,6 +97,7 @@ static clf_status trie_add(clf_unigram *unigram, const char *token, size_t size,
         node = edge->child;
     }
     unigram->node_id[node] = id;
+    unigram->longest = size > unigram->longest ? size : unigram->longest;
     return CLF_OK;
 }
 
@@ -360,6 +362,63 @@ static clf_status append_path(const clf_unigram *unigram, const char *word, size
     return CLF_OK;
 }
 
+/* Empties the paths from number *ready on, up to `end`. */
+static clf_status prepare(clf_model_memory *memory, size_t end, size_t *ready)
+{
+    CLF_TRY(clfi_grow(&memory->paths, &memory->path_capacity, end + 1, sizeof *memory->paths, "paths through a word"));
+    for (; *ready <= end; ++*ready)
+        memory->paths[*ready] = (clf_best_path){.start = UINT32_MAX};
+    return CLF_OK;
+}
+
+/* The last position that lies on the best way to each of the positions at .. end that are reached by now. The best way through the word
+ * leads through one of them, so that it leads through the result too, whatever the rest of the word is. */
+static size_t common_position(const clf_best_path *paths, size_t at, size_t end)
+{
+    size_t common = at;
+    bool is_first = true;
+    for (size_t i = at; i <= end; i++) {
+        size_t other = i;
+        if (paths[i].start == UINT32_MAX)
+            continue;
+        common = is_first ? i : common;
+        is_first = false;
+        while (common != other)
+            if (common > other)
+                common = paths[common].start;
+            else
+                other = paths[other].start;
+    }
+    return common;
+}
+
+/* Appends the word's tokens; the search ends when `enough` tokens of the sequence are certain. */
+static clf_status search(const clf_unigram *unigram, clf_model_memory *memory, const char *word, size_t size, size_t enough,
+                         clf_token_list *tokens)
+{
+    enum { LOOK_BYTES = 4096 };
+    const size_t first = tokens->count;
+    size_t ready = 0, look = LOOK_BYTES;
+    for (size_t at = 0; at < size;) {
+        uint32_t code;
+        const size_t character = clfi_utf8_decode((const unsigned char *)word + at, size - at, &code);
+        const size_t reach = character > unigram->longest ? character : unigram->longest, end = size - at < reach ? size : at + reach;
+        CLF_TRY(prepare(memory, end, &ready));
+        if (enough < SIZE_MAX && at >= look) {
+            CLF_TRY(append_path(unigram, word, common_position(memory->paths, at, ready - 1), memory->paths, tokens));
+            if (tokens->count > enough) { /* the last one may be an unknown token that goes on */
+                tokens->count = enough;
+                return CLF_OK;
+            }
+            tokens->count = first;
+            look *= 2;
+        }
+        CLF_TRY(extend(unigram, word, size, at, character, memory->paths));
+        at += character;
+    }
+    return append_path(unigram, word, size, memory->paths, tokens);
+}
+
 static clf_status encode(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens)
 {
     const clf_unigram *unigram = model;
@@ -371,16 +430,7 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     CLF_TRY(clfi_model_memory_find(memory, unigram, unigram->made_ns, word, size, tokens, &found, &slot));
     if (found)
         return CLF_OK;
-    CLF_TRY(clfi_grow(&memory->paths, &memory->path_capacity, size + 1, sizeof *memory->paths, "paths through a word"));
-    for (size_t i = 0; i <= size; i++)
-        memory->paths[i] = (clf_best_path){.start = UINT32_MAX};
-    for (size_t at = 0; at < size;) {
-        uint32_t code;
-        const size_t character = clfi_utf8_decode((const unsigned char *)word + at, size - at, &code);
-        CLF_TRY(extend(unigram, word, size, at, character, memory->paths));
-        at += character;
-    }
-    CLF_TRY(append_path(unigram, word, size, memory->paths, tokens));
+    CLF_TRY(search(unigram, memory, word, size, work->enough, tokens));
     clfi_model_memory_keep(slot, word, size, tokens, first);
     return CLF_OK;
 }

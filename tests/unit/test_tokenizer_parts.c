@@ -11,6 +11,7 @@
 #include "support/operand.h"
 #include "support/temp.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_parts.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
 
@@ -275,6 +276,67 @@ static void long_words(void **state)
         json_decref(json);
     }
     free(letters);
+}
+
+/* A word of `size` bytes with characters of the alphabet, at random. Returns the bytes it has. */
+static size_t make_word(const char *alphabet, uint64_t seed, size_t size, char *out)
+{
+    const char *characters[64];
+    size_t count = 0, at = 0;
+    for (const char *c = alphabet; *c; c++)
+        if (((unsigned char)*c & 0xc0) != 0x80)
+            characters[count++] = c;
+    characters[count] = alphabet + strlen(alphabet);
+    for (;;) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const size_t which = (size_t)(seed >> 33) % count, bytes = (size_t)(characters[which + 1] - characters[which]);
+        if (at + bytes > size)
+            return at;
+        memcpy(out + at, characters[which], bytes);
+        at += bytes;
+    }
+}
+
+/* The first tokens of a long word are found without the rest of it, and are those of the whole word. */
+static void beginnings_of_words(void **state)
+{
+    static const struct {
+        const char *family;
+        bool is_bounded; /* for the first alphabets, whose characters are all known */
+    } rows[] = {{"gpt2", true}, {"llama2", true}, {"smollm", true}, {"unigram", true}, {"unigram_bytes", true}, {"clip", false}};
+    static const char *const alphabets[] = {"etaoinshr", "ab", "a", "0123456789abcdef", "a\u00e9\u4e16\U0001f600b"};
+    enum { KNOWN = 4 };
+    static const size_t limits[] = {1, 7, 100, 513};
+    const size_t size = 1 << 20;
+    char *word = malloc(size);
+    (void)state;
+    assert_non_null(word);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        json_t *json = read_json(rows[i].family);
+        clf_tokenizer *tokenizer = open_json(json);
+        for (size_t k = 0; k < COUNT(alphabets); k++) {
+            const size_t bytes = make_word(alphabets[k], i + 1, size, word);
+            clf_text_workspace whole = {.enough = SIZE_MAX};
+            CHECK_OK(tokenizer->kind->encode(tokenizer->model, word, bytes, &whole, &whole.tokens[0]));
+            for (size_t limit = 0; limit < COUNT(limits); limit++) {
+                clf_text_workspace work = {.enough = limits[limit]};
+                CHECK_OK(tokenizer->kind->encode(tokenizer->model, word, bytes, &work, &work.tokens[0]));
+                const clf_token_list *got = &work.tokens[0], *want = &whole.tokens[0];
+                const size_t count = want->count < limits[limit] ? want->count : limits[limit];
+                CHECK(got->count >= count, "%s, alphabet %zu: %zu tokens, want %zu", rows[i].family, k, got->count, count);
+                CHECK(memcmp(got->tokens, want->tokens, count * sizeof *got->tokens) == 0, "%s, alphabet %zu: the first %zu tokens differ",
+                      rows[i].family, k, count);
+                const size_t used = work.model->symbol_capacity + work.model->path_capacity;
+                CHECK(used < size / 2 || k >= KNOWN || !rows[i].is_bounded, "%s, alphabet %zu, %zu tokens: memory for %zu characters",
+                      rows[i].family, k, count, used);
+                clfi_text_workspace_free(&work);
+            }
+            clfi_text_workspace_free(&whole);
+        }
+        clf_tokenizer_destroy(tokenizer);
+        json_decref(json);
+    }
+    free(word);
 }
 
 /* --- offsets in bytes --- */
@@ -582,6 +644,7 @@ int main(void)
         cmocka_unit_test(late_control_tokens),
         cmocka_unit_test(bounded_growth),
         cmocka_unit_test(long_words),
+        cmocka_unit_test(beginnings_of_words),
         cmocka_unit_test(byte_offsets),
         cmocka_unit_test(broken_parts),
         cmocka_unit_test(too_many_parts),
