@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "console/options.h"
 #include "console/progress.h"
+#include "io/checkpoint_gguf.h"
 #include "io/gguf_keys.h"
 #include "model/directory_account.h"
 #include "model/model.h"
@@ -49,8 +50,26 @@ static void account_notes(const char *path, cli_note_sink say, void *user)
     clfi_directory_account_clear(&account);
 }
 
+/* llama.cpp ends texts of such files at a token that has the end's id in one old vocabulary. */
+static void end_note(const clf_model *model, const char *path, cli_note_sink say, void *user)
+{
+    enum { OLD_END = 11 };
+    const size_t count = model->generation.end_count;
+    clf_str note = CLF_STR_INIT;
+    if (!(model->tasks & CLF_TASK_GENERATE) || !clfi_is_gguf(path) || clf_tokenizer_role(model->tokenizer, CLF_TOKEN_EOS) >= 0)
+        return;
+    if (clfi_str_appendf(&note,
+                         "%s: " CLFI_GGUF_TOKEN_EOS " is missing: texts end at %zu %s known by %s text (llama.cpp also ends them at token "
+                         "%d)",
+                         path, count, clfi_plural(count, "token that is", "tokens that are"), clfi_plural(count, "its", "their"),
+                         OLD_END) == CLF_OK)
+        say(user, clfi_str_text(&note));
+    clfi_str_free(&note);
+}
+
 void cli_model_notes(const clf_model *model, const char *path, cli_note_sink say, void *user)
 {
+    end_note(model, path, say, user);
     cli_tokenizer_note(model->tokenizer, path, say, user);
     account_notes(path, say, user);
 }

@@ -16,7 +16,8 @@ void cli_note_print(void *unused, const char *note);
 /* The model in `path` does not say how it splits texts. */
 void cli_tokenizer_note(const clf_tokenizer *tokenizer, const char *path, cli_note_sink say, void *user);
 
-/* All notes about an open model: that of cli_tokenizer_note, and the keys of its sentence-transformers files that nothing reads. */
+/* All notes about an open model: that of cli_tokenizer_note, the keys of its sentence-transformers files that nothing reads, and a language
+ * model's GGUF file that names no end of texts. */
 void cli_model_notes(const clf_model *model, const char *path, cli_note_sink say, void *user);
 
 /* The model's files ask for sampling. For callers whose user has not asked for it. */

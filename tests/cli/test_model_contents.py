@@ -55,6 +55,12 @@ def check_token_texts(folder):
     if len(before) != 9 or token is None:
         fail(f"ends: {before}, prompt {prompt}")
         return
+    endless = {key: value for key, value in plain.items() if key != "tokenizer.ggml.eos_token_id"}
+    write_gguf(file, endless, tensors)
+    done = run("generate", file, "a", "--max-tokens", "9", "--json")
+    note = f"clformer: {file}: tokenizer.ggml.eos_token_id is missing: texts end at 1 token that is known by its text ("
+    if json.loads(done.stdout)["tokens"] != before or note not in done.stderr:
+        fail(f"no eos token: {done}")
     for text in ("<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"):
         renamed = [text if i == token else one for i, one in enumerate(texts)]
         write_gguf(file, {**plain, "tokenizer.ggml.tokens": gguf_texts(renamed)}, tensors)
