@@ -46,6 +46,8 @@ static clf_status read_config(const json_t *json, bool is_marian, clf_network_co
                                        {"static_position_embeddings", is_marian}};
     clf_network_config config = clfi_network_config_default();
     bool is_scaled;
+    if (json_is_null(json_object_get(json, "is_encoder_decoder"))) /* false for transformers, which then writes other texts */
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: is_encoder_decoder is null: expected true", where);
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
     CLF_TRY(clfi_model_config_one_way(json));
     CLF_TRY(read_sizes(json, &config));

@@ -341,6 +341,7 @@ static void test_refused_configurations(void **state)
         {"marian", "normalize_embedding", json_true(), CLF_UNSUPPORTED, "normalize_embedding is true: expected false"},
         {"marian", "static_position_embeddings", json_false(), CLF_UNSUPPORTED, "static_position_embeddings"},
         {"marian", "is_encoder_decoder", json_false(), CLF_UNSUPPORTED, "is_encoder_decoder"},
+        {"bart", "is_encoder_decoder", json_null(), CLF_UNSUPPORTED, "is_encoder_decoder is null: expected true"},
         {"marian", "decoder_vocab_size", json_integer(39), CLF_FORMAT, "decoder_vocab_size is 39: expected vocab_size, 40"},
         {"marian", "share_encoder_decoder_embeddings", json_integer(0), CLF_FORMAT, "share_encoder_decoder_embeddings"},
     };
