@@ -90,9 +90,10 @@ clf_text srv_text(const json_t *string)
     return (clf_text){json_string_value(string), json_string_length(string)};
 }
 
-static bool is_word(const json_t *value, const char *word)
+bool srv_is_word(const json_t *value, const char *word)
 {
-    return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
+    const size_t size = strlen(word);
+    return json_is_string(value) && json_string_length(value) == size && memcmp(json_string_value(value), word, size) == 0;
 }
 
 static bool is_neutral(const json_t *value, const srv_unbuilt *row)
@@ -110,13 +111,13 @@ static bool is_neutral(const json_t *value, const srv_unbuilt *row)
         return ((json_is_array(value) || json_is_object(value)) && json_array_size(value) + json_object_size(value) == 0) ||
                (json_is_string(value) && json_string_length(value) == 0);
     case SRV_ONLY_TEXT_FORMAT:
-        return is_word(json_object_get(value, "type"), "text");
+        return srv_is_word(json_object_get(value, "type"), "text");
     case SRV_ONLY_NO_TOOLS:
-        return is_word(value, "none") || is_word(value, "auto");
+        return srv_is_word(value, "none") || srv_is_word(value, "auto");
     case SRV_ONLY_FLOAT:
-        return is_word(value, "float");
+        return srv_is_word(value, "float");
     case SRV_ONLY_RIGHT:
-        return json_is_string(value) && strcasecmp(json_string_value(value), "right") == 0;
+        return json_string_length(value) == 5 && strcasecmp(json_string_value(value), "right") == 0;
     case SRV_ONLY_ABSENT:
         return false;
     }
@@ -156,7 +157,11 @@ bool srv_parse_body(const char *text, size_t size, size_t most_bytes, json_t **o
 {
     json_t *root;
     clf_json_account account;
-    static const char name[] = "the request's body";
+    static const char name[] = "the request's body", mark[] = "\ufeff"; /* some editors and languages begin texts with it */
+    if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+        text += sizeof mark - 1;
+        size -= sizeof mark - 1;
+    }
     if (size == 0)
         return srv_refuse(error, SRV_FAULT_INVALID, NULL, "%s: expected a JSON object, found nothing", name);
     clfi_json_account_begin(&account, (int64_t)most_bytes);

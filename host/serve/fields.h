@@ -26,6 +26,9 @@ bool srv_read_word(const json_t *object, const char *key, const char **out, srv_
 bool srv_read_ids(const json_t *ids, size_t vocabulary, const char *param, const char *where, const char *hint, int32_t *out,
                   srv_error *error);
 
+/* Whether the value is this text. */
+bool srv_is_word(const json_t *value, const char *word);
+
 /* The text of a JSON string, borrowed from it; it may contain U+0000. */
 clf_text srv_text(const json_t *string);
 

@@ -216,7 +216,7 @@ static bool read_options(srv_call *call, clf_generate_params *out)
                                           {"tfs_z", SRV_ONLY_ONE}};
     const json_t *options = srv_field(call->body, "options");
     double temperature, top_p, min_p, penalty;
-    int64_t top_k, seed, most;
+    int64_t top_k, seed, most, window;
     *out = (clf_generate_params)CLF_GENERATE_PARAMS_INIT;
     if (!srv_check_unbuilt(call->body, body_unbuilt, COUNT(body_unbuilt), &call->error))
         return false;
@@ -227,6 +227,7 @@ static bool read_options(srv_call *call, clf_generate_params *out)
         !srv_read_number(options, "top_p", 0, 1, 0.9, &top_p, &call->error) ||
         !srv_read_number(options, "min_p", 0, 1, 0, &min_p, &call->error) ||
         !srv_read_number(options, "repeat_penalty", 1e-6, 1e6, 1, &penalty, &call->error) ||
+        !srv_read_int(options, "repeat_last_n", -1, INT64_MAX, -1, &window, &call->error) ||
         !srv_read_int(options, "top_k", 0, INT64_MAX, 40, &top_k, &call->error) ||
         !srv_read_int(options, "seed", INT64_MIN, INT64_MAX, (int64_t)srv_random_seed(), &seed, &call->error))
         return false;
@@ -235,8 +236,10 @@ static bool read_options(srv_call *call, clf_generate_params *out)
     out->temperature = (float)temperature;
     out->top_p = (float)top_p;
     out->min_p = (float)min_p;
-    if (srv_field(options, "repeat_penalty"))
-        out->repeat_penalty = (float)penalty;
+    if (window > 0 && penalty != 1)
+        return srv_refuse_field(options, "repeat_last_n", "-1 (the whole text) beside repeat_penalty", &call->error);
+    if (srv_field(options, "repeat_penalty") || window == 0)
+        out->repeat_penalty = window == 0 ? 1.0f : (float)penalty;
     out->top_k = (size_t)top_k;
     out->seed = (uint64_t)seed;
     out->max_tokens = most > 0 ? (size_t)most : SIZE_MAX;
@@ -260,9 +263,26 @@ static bool begin(srv_call *call, unsigned task)
     return choose(call, task, &model) && read_options(call, &params) && srv_texts_begin(call, model, &params, 1) && finish(call);
 }
 
+/* Answers a request without a prompt or messages, with which clients load a model before they need it. */
+static bool answer_load(srv_call *call, unsigned task)
+{
+    const srv_model *model;
+    char created[TIME_BYTES];
+    if (!choose(call, task, &model))
+        return false;
+    write_time((time_t)call->wire.created, created);
+    json_t *line = json_pack("{s:s, s:s, s:b, s:s}", "model", model->id, "created_at", created, "done", true, "done_reason", "load");
+    json_object_set_new(line, call->wire.is_chat ? "message" : "response",
+                        call->wire.is_chat ? json_pack("{s:s, s:s}", "role", "assistant", "content", "") : json_string(""));
+    return srv_reply_json(call, line);
+}
+
 bool srv_ollama_chat(srv_call *call)
 {
+    const json_t *messages = srv_field(call->body, "messages");
     call->wire.is_chat = true;
+    if (!messages || (json_is_array(messages) && json_array_size(messages) == 0))
+        return answer_load(call, SRV_TASK_CHAT);
     return begin(call, SRV_TASK_CHAT) && srv_texts_add_messages(call, srv_field(call->job->body, "messages"), "messages");
 }
 
@@ -284,7 +304,10 @@ bool srv_ollama_generate(srv_call *call)
     const srv_model *model;
     if (!srv_read_bool(call->body, "raw", false, &is_raw, &call->error) || !srv_read_word(call->body, "system", &system, &call->error))
         return false;
-    if (!json_is_string(srv_field(call->body, "prompt")))
+    const json_t *prompt = srv_field(call->body, "prompt");
+    if (!prompt || srv_is_word(prompt, ""))
+        return answer_load(call, SRV_TASK_COMPLETE);
+    if (!json_is_string(prompt))
         return srv_refuse_field(call->body, "prompt", "a text", &call->error);
     if (!choose(call, SRV_TASK_COMPLETE, &model))
         return false;

@@ -169,7 +169,7 @@ static bool read_params(srv_call *call, int64_t tokens, clf_generate_params *out
         !srv_read_int(body, "seed", INT64_MIN, INT64_MAX, (int64_t)srv_random_seed(), &seed, &call->error))
         return false;
     const json_t *way = json_array_get(modalities, 0);
-    if (modalities && (json_array_size(modalities) != 1 || !json_is_string(way) || strcmp(json_string_value(way), "text") != 0))
+    if (modalities && (json_array_size(modalities) != 1 || !srv_is_word(way, "text")))
         return srv_refuse_field(body, "modalities", "[\"text\"]", &call->error);
     if (options && !json_is_object(options))
         return srv_refuse_field(body, "stream_options", "an object", &call->error);

@@ -147,7 +147,7 @@ static bool join_parts(srv_call *call, talk *t, size_t index, const json_t *cont
 {
     for (size_t i = 0; i < json_array_size(content); i++) {
         const json_t *part = json_array_get(content, i), *type = json_object_get(part, "type"), *text = json_object_get(part, "text");
-        if (!json_is_string(type) || strcmp(json_string_value(type), "text") != 0 || !json_is_string(text))
+        if (!srv_is_word(type, "text") || !json_is_string(text))
             return refuse_message(call, field, index, "content: expected parts {\"type\": \"text\", \"text\": ...} alone",
                                   json_is_string(type) ? type : part);
         if (clfi_str_append(&t->joined[index], json_string_value(text), json_string_length(text)) != CLF_OK)
@@ -200,8 +200,8 @@ static bool read_message(srv_call *call, talk *t, size_t index, const json_t *me
     const json_t *role = srv_field(message, "role"), *content = srv_field(message, "content");
     if (!json_is_object(message))
         return refuse_message(call, field, index, "expected an object with role and content", message);
-    for (size_t i = 0; i < COUNT(roles) && json_is_string(role); i++)
-        if (strcmp(json_string_value(role), roles[i][0]) == 0)
+    for (size_t i = 0; i < COUNT(roles); i++)
+        if (srv_is_word(role, roles[i][0]))
             t->messages[index].role = roles[i][1];
     if (!t->messages[index].role)
         return refuse_message(call, field, index, "role: expected system, developer, user or assistant", role);

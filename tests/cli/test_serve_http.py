@@ -146,6 +146,8 @@ def test_bodies(server):
     if not server.post("/v1/embeddings", b'{"input": "a", "x": ' + b"[" * 9 + b"]" * 9 + b"}"):
         fail("nine levels in a field that nobody knows")
     server.post("/v1/embeddings", b'{"input": "a\\u0000b"}')
+    server.post("/v1/embeddings", b"\xef\xbb\xbf" + BODY)
+    server.post("/v1/embeddings", b"\xef\xbb\xbf", 400)
     for kind, status in (("application/json; charset=utf-8", 200), ("text/plain", 415), ("application/x-www-form-urlencoded", 415)):
         if server.ask("POST", "/v1/embeddings", BODY, Content_Type=kind)[0] != status:
             fail(f"{kind}: expected {status}")

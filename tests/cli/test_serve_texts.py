@@ -98,7 +98,8 @@ def test_refusals(server):
     for messages in ([], None, "a", [{"role": "user"}], [{"role": "king", "content": "a"}], [{"content": "a"}], [5],
                      [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}],
                      [{"role": "assistant", "content": "a", "tool_calls": [{"id": "a"}]}],
-                     [{"role": "assistant", "content": "a", "thinking": True}]):
+                     [{"role": "assistant", "content": "a", "thinking": True}], [{"role": "user\0", "content": "a"}],
+                     [{"role": "user", "content": [{"type": "text\0", "text": "a"}]}]):
         server.post("/v1/chat/completions", {"messages": messages, "stream": True}, 400)
     for prompt in (["a", ""], ["a", "a " * 200], [[1], [5000]]):
         answer = server.post("/v1/completions", {"prompt": prompt}, 400)
@@ -148,6 +149,20 @@ def test_chat(server):
             [line["done"] for line in lines] != [False] * (len(lines) - 1) + [True]:
         fail(f"/api/generate: {lines}")
     server.post("/api/generate", {"model": "none", "prompt": "a"}, 404)
+    for path, body, key, empty in (("/api/generate", {}, "response", ""), ("/api/generate", {"prompt": ""}, "response", ""),
+                                   ("/api/chat", {"messages": []}, "message", {"role": "assistant", "content": ""})):
+        answer = server.post(path, {"model": name, "keep_alive": -1, **body})  # clients load a model so
+        if answer and (answer["done"], answer["done_reason"], answer[key]) != (True, "load", empty):
+            fail(f"{path} {body}: {answer}")
+    server.post("/api/chat", {"model": "none", "messages": []}, 404)
+    penalised = {**options, "num_predict": 12, "repeat_penalty": 3.0}
+    texts = [server.post("/api/generate", {"model": name, "prompt": "the cat", "raw": True, "stream": False, "options": more})["response"]
+             for more in ({**options, "num_predict": 12}, {**penalised, "repeat_last_n": 0}, penalised, {**penalised, "repeat_last_n": -1})]
+    if texts[0] != texts[1] or texts[2] != texts[3] or texts[0] == texts[2]:
+        fail(f"repeat_last_n: {texts}")
+    answer = server.post("/api/generate", {"model": name, "prompt": "a", "options": {**penalised, "repeat_last_n": 64}}, 400)
+    if answer and "repeat_last_n: expected -1" not in answer["error"]:
+        fail(f"repeat_last_n: {answer}")
     server.post("/api/generate", {"model": name, "prompt": "a", "format": "json"}, 400)
 
 
