@@ -446,13 +446,14 @@ clf_status srv_http_start(const srv_http_params *params, srv_http **out)
     clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *http, "server", &http));
     http->params = *params;
+    /* Strict: 1.0 otherwise answers spaces in a target with a redirection, and reads headers of several lines. */
     CLF_GOTO(srv_watch_start(params->state->options->timeout, &params->state->queue, &http->watch));
-    http->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL,
-                         NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, refuse_malformed, http, MHD_OPTION_THREAD_POOL_SIZE,
-                         (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                         (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED,
-                         end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
+    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG,
+                                    0, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, refuse_malformed, http,
+                                    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+                                    MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                    (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http, MHD_OPTION_NOTIFY_COMPLETED,
+                                    end_request, http, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, http, MHD_OPTION_END);
     if (!http->daemon)
         CLF_GOTO(clfi_fail(CLF_IO, "serve: libmicrohttpd cannot start its threads"));
     CLF_GOTO(srv_acceptor_start(params->socket, take_connection, http, &http->acceptor));

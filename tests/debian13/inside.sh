@@ -41,6 +41,7 @@ small '^(model\..*|cli\.(families|generate))$'
 small '^(nn\..*|op\.[a-z_0-9]+)$'
 small '^runtime\.launch_graph$' # alone: on a busy machine a graph's work-groups wait too long for each other, and it is given up
 small '^cli\.translate$'
+small '^cli\.serve_http$' # libmicrohttpd 1.0 reads malformed messages by other rules than Debian 12's 0.9.75
 
 echo "clang 19: the library and the program build without warnings"
 CC=clang-19 build /build-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= -DCLF_WERROR=ON -DCLF_BUILD_TESTS=OFF \
