@@ -10,6 +10,7 @@
 #include "model/chat_template.h"
 #include "model/generation_config.h"
 #include "model/model_checkpoint.h"
+#include "model/sampling_settings.h"
 #include "model/sentence_settings.h"
 #include "model/tied_tables.h"
 #include "text/tokenizer_gguf_put.h"
@@ -29,6 +30,31 @@ static clf_status put_penalty(const clf_generation_config *rules, clf_gguf_value
 {
     CLF_TRY(clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules->repeat_penalty));
     return clfi_gguf_put_signed(values, CLFI_GGUF_REPEAT_WINDOW, -1);
+}
+
+/* Sampling settings, under llama.cpp's names. Those that have no name there are left out, as by its own converter. */
+static clf_status put_sampling(const char *directory, clf_gguf_values *values)
+{
+    static const struct {
+        const char *key, *stored;
+        bool is_whole;
+    } rows[] = {{"temperature", CLFI_GGUF_SAMPLING "temp", false},
+                {"top_k", CLFI_GGUF_SAMPLING "top_k", true},
+                {"top_p", CLFI_GGUF_SAMPLING "top_p", false},
+                {"min_p", CLFI_GGUF_SAMPLING "min_p", false}};
+    json_t *settings;
+    CLF_TRY(clfi_sampling_settings(directory, &settings));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < COUNT(rows); i++) {
+        const json_t *value = json_object_get(settings, rows[i].key);
+        const double number = json_number_value(value);
+        if (!json_is_number(value) || (rows[i].is_whole && !(number >= 0 && number <= INT32_MAX)))
+            continue;
+        st = rows[i].is_whole ? clfi_gguf_put_signed(values, rows[i].stored, (int32_t)number)
+                              : clfi_gguf_put_number(values, rows[i].stored, number);
+    }
+    json_decref(settings);
+    return st;
 }
 
 /* A model without a chat template can still continue texts. */
@@ -54,6 +80,8 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     clf_status st = check_rules(&rules);
     if (st == CLF_OK && rules.repeat_penalty != 1.0f)
         st = put_penalty(&rules, values);
+    if (st == CLF_OK)
+        st = put_sampling(directory, values);
     if (st == CLF_OK && rules.banned_count)
         st = clfi_gguf_put_ints(values, CLFI_GGUF_TOKEN_SUPPRESSED, rules.banned, rules.banned_count);
     if (st == CLF_OK)

@@ -198,7 +198,8 @@ def check_told(folder):
     """Facts from the other files of a directory: tokens around texts, tokens that no text has and a penalty of repetitions."""
     path, out = copy_of(folder, "llama", "told"), os.path.join(folder, "told.gguf")
     made_by(path, "4.57.3")
-    for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5, "suppress_tokens": [23, 33]}),
+    for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5, "suppress_tokens": [23, 33],
+                                                 "do_sample": True, "temperature": 0.5, "top_k": 20, "top_p": 0.75, "min_p": 0.25}),
                           ("tokenizer_config", {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>",
                                                 "add_eos_token": True})):
         with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
@@ -209,6 +210,10 @@ def check_told(folder):
     if adds != [1, 1] or values["general.sampling.penalty_repeat"] != struct.pack("<If", 6, 1.5) or \
             values["general.sampling.penalty_last_n"] != struct.pack("<Ii", 5, -1):
         fail("told", values)
+    sampling = {name: values.get("general.sampling." + name) for name in ("temp", "top_k", "top_p", "min_p")}
+    if sampling != {"temp": struct.pack("<If", 6, 0.5), "top_k": struct.pack("<Ii", 5, 20), "top_p": struct.pack("<If", 6, 0.75),
+                    "min_p": struct.pack("<If", 6, 0.25)}:
+        fail("sampling settings", sampling)
     if struct.unpack("<2i", values["tokenizer.ggml.suppress_tokens"][-8:]) != (23, 33):
         fail("told", values)
     for command in (("tokenize",), ("generate", "--max-tokens", "12"), ("generate", "--max-tokens", "12", "--repeat-penalty", "1")):
