@@ -6,8 +6,9 @@
  * on the columns beside it.
  *
  * IS_SPLIT: a query's keys are divided into parts, one for each work-item, so that few queries keep all compute units busy. Each part
- * writes mixed values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
+ * writes mixed values with their maximum and sum, and cached_attention_vector_merge.cl joins them (Flash-Decoding). */
 #include "cached_attention.cl"
+#include "attention_part.cl"
 #include "unroll.cl"
 #include "lane_max.cl"
 #include "lane_sum.cl"
@@ -174,11 +175,6 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
 }
 #endif
 
-/* The record of a part of the keys: HEAD mixed values, then these two. */
-#define PART_MAXIMUM HEAD
-#define PART_SUM (HEAD + 1)
-#define PART_SIZE (HEAD + 2)
-
 /* queries: number of queries of the whole launch. parts: f32 [part_count, queries, heads, PART_SIZE] with IS_SPLIT, otherwise not used. The
  * blocks of keys that a query sees are divided among its parts. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -252,33 +248,3 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         }
     }
 }
-
-#if IS_SPLIT
-/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; one work-item for each query and head. */
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void cached_attention_vector_merge(ITEM_PARAMETERS __global const float *parts, long parts_offset, int part_count, int queries,
-                                   int heads, __global float *out, long out_offset, long out_stride, long out_head_stride)
-{
-    const int n = (int)get_global_id(0), h = (int)get_global_id(1);
-    const long part_stride = (long)queries * heads * PART_SIZE;
-    parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
-    float maximum = -INFINITY, sum = 0.0f;
-    for (int p = 0; p < part_count; p++)
-        maximum = parts[p * part_stride + PART_MAXIMUM] > maximum ? parts[p * part_stride + PART_MAXIMUM] : maximum;
-    const float shift = maximum == -INFINITY ? 0.0f : maximum;
-    floatv mixed[VECTORS];
-    for (int i = 0; i < VECTORS; i++)
-        mixed[i] = (floatv)(0.0f);
-    for (int p = 0; p < part_count; p++) {
-        __global const float *part = parts + p * part_stride;
-        const float weight = softmax_exp(part[PART_MAXIMUM] - shift);
-        sum = fma(part[PART_SUM], weight, sum);
-        for (int i = 0; i < VECTORS; i++)
-            mixed[i] = fma(vector_load_f32(part + i * WIDTH), (floatv)(weight), mixed[i]);
-    }
-    const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
-    out += out_offset + n * out_stride + h * out_head_stride;
-    for (int i = 0; i < VECTORS; i++)
-        vector_store_f32(out + i * WIDTH, mixed[i] * factor);
-}
-#endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: first each item takes a key, then each takes columns
  * of the head. Few queries and heads would leave most of a GPU idle, so long caches are cut into parts (IS_SPLIT). Each group then writes
- * its unnormalised mix of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding).
- * Four elements of a key are read at a time if rows are aligned to four, and eight rows of values are under way at once. The cache rows of
- * a block's keys are looked up during the block before it. */
+ * its unnormalised mix of values with its maximum and sum, and cached_attention_merge.cl joins the parts of a query and head
+ * (Flash-Decoding). Four elements of a key are read at a time if rows are aligned to four, and eight rows of values are under way at once.
+ * The cache rows of a block's keys are looked up during the block before it. */
 #include "cached_attention.cl"
+#include "attention_part.cl"
 #include "row_sum.cl"
 #include "wide_loads.cl"
 #include "group.cl"
@@ -18,11 +19,6 @@
 
 ROW_REDUCTION(group_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
 ROW_SUM(group_sum, float, CLK_LOCAL_MEM_FENCE)
-
-/* The record of a part of the keys: HEAD mixed values, then these two. */
-#define PART_MAXIMUM HEAD
-#define PART_SUM (HEAD + 1)
-#define PART_SIZE (HEAD + 2)
 
 #if IS_Q8
 #define KEY_FOUR(key, c) (convert_float4(*(__global const char4 *)((key) + (c))) * cache_scale(key, HEAD, c))
@@ -163,27 +159,4 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
     for (int c = item; c < HEAD; c += WG)
         out[c] = joined_mix(mixed, c) * factor;
 #endif
-}
-
-/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; a work-group for each query and head. */
-__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void cached_attention_merge(GROUP_PARAMETERS __global const float *parts, long parts_offset, int part_count, __global float *out,
-                            long out_offset, long out_stride, long out_head_stride, int query_count, int heads)
-{
-    const int n = (int)get_group_id(0), h = (int)get_group_id(1);
-    const long part_stride = (long)query_count * heads * PART_SIZE;
-    parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
-    float maximum = -INFINITY, sum = 0.0f;
-    for (int p = 0; p < part_count; p++)
-        maximum = ROW_LARGER(maximum, parts[p * part_stride + PART_MAXIMUM]);
-    const float shift = maximum == -INFINITY ? 0.0f : maximum;
-    for (int p = 0; p < part_count; p++)
-        sum = fma(parts[p * part_stride + PART_SUM], softmax_exp(parts[p * part_stride + PART_MAXIMUM] - shift), sum);
-    const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
-    for (int c = (int)get_local_id(0); c < HEAD; c += WG) {
-        float mixed = 0.0f;
-        for (int p = 0; p < part_count; p++)
-            mixed = fma(parts[p * part_stride + c], softmax_exp(parts[p * part_stride + PART_MAXIMUM] - shift), mixed);
-        out[out_offset + n * out_stride + h * out_head_stride + c] = mixed * factor;
-    }
 }

@@ -187,10 +187,10 @@ static bool is_vector_split(const clf_context *context, const clf_cached_attenti
     return has_few_queries(args) && shared > 1 && args->q->dim[0] / shared < wanted_items(context);
 }
 
-static clf_kernel_spec vector_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args)
+static clf_kernel_spec vector_spec(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t shared = shared_heads(context, args), tile = vector_tile(context, args);
-    clf_kernel_spec spec = spec_of("cached_attention_vector.cl", kernel, args);
+    clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
     clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
     clfi_spec_int(&spec, "TILE", tile);
     clfi_spec_int(&spec, "SHARED_HEADS", tile > 1 ? 1 : shared);
@@ -202,7 +202,7 @@ static clf_kernel_spec vector_spec(const clf_context *context, const char *kerne
 /* parts: results of the parts, f32 [count, queries, heads, head size + 2]. With count 1 keys are not divided, and any view will do. */
 static clf_status run_vector(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
-    const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector", args);
+    const clf_kernel_spec spec = vector_spec(context, args);
     const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
     const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
                               has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1, (size_t)count};
@@ -229,7 +229,9 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     CLF_TRY(create_parts(context, args, count, &parts));
     clf_status st = run_vector(context, args, &parts, count);
     if (st == CLF_OK) {
-        const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector_merge", args);
+        clf_kernel_spec spec = clfi_kernel_spec("cached_attention_vector_merge.cl", "cached_attention_vector_merge");
+        clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
+        clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
         clf_launch launch = clfi_launch(context, &spec);
         clfi_arg_buffer(&launch, parts.buffer);
         clfi_arg_long(&launch, parts.offset);
@@ -275,9 +277,9 @@ static bool is_near(const clf_view *view)
     return view->stride[1] >= 0 && !__builtin_mul_overflow(view->dim[1], view->stride[1], &end) && end <= UINT32_MAX;
 }
 
-static clf_kernel_spec group_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args, int64_t parts)
+static clf_kernel_spec group_spec(const clf_context *context, const clf_cached_attention_args *args, int64_t parts)
 {
-    clf_kernel_spec spec = spec_of("cached_attention_group.cl", kernel, args);
+    clf_kernel_spec spec = spec_of("cached_attention_group.cl", "cached_attention_group", args);
     clfi_spec_int(&spec, "WG", group_of(context));
     clfi_spec_int(&spec, "LANES", group_of(context));
     clfi_spec_int(&spec, "IS_SPLIT", parts > 1);
@@ -290,7 +292,7 @@ static clf_kernel_spec group_spec(const clf_context *context, const char *kernel
 /* parts: results of the parts, f32 [count, queries, heads, head size + 2]. With count 1 keys are not divided, and any view will do. */
 static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
-    const clf_kernel_spec spec = group_spec(context, "cached_attention_group", args, count);
+    const clf_kernel_spec spec = group_spec(context, args, count);
     const int group = group_of(context);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
@@ -309,7 +311,9 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
     clf_view parts;
     CLF_TRY(create_parts(context, args, count, &parts));
     CLF_TRY(run_group(context, args, &parts, count));
-    const clf_kernel_spec spec = group_spec(context, "cached_attention_merge", args, count);
+    clf_kernel_spec spec = clfi_kernel_spec("cached_attention_merge.cl", "cached_attention_merge");
+    clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
+    clfi_spec_int(&spec, "WG", group_of(context));
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, parts.buffer);
     clfi_arg_long(&launch, parts.offset);
