@@ -94,7 +94,7 @@ static int setup(void **state)
 {
     clf_npy npy;
     const char *directory = test_model_directory();
-    if (device_setup((void **)&fixture.context) != 0)
+    if (device_setup_optimised((void **)&fixture.context) != 0)
         return -1;
     CHECK_OK(clf_model_open(fixture.context, directory, NULL, &fixture.model));
     CHECK_OK(clf_session_create(fixture.model, NULL, &fixture.session));

@@ -41,18 +41,39 @@ int device_setup_cached(void **state)
     return 0;
 }
 
+/* Kernels of the GPU family, CLBlast's too, are compiled without optimisation. */
+static int compile_quickly(void)
+{
+    is_quick = true;
+    return setenv("CLBLAST_BUILD_OPTIONS", " -cl-opt-disable ", 1);
+}
+
 /* On PoCL the library's cache is off. PoCL compiles a kernel once for its work-groups, and again, for any work-group, if it is asked for
  * the binary. It keeps the first on disk itself. So for kernels that only one test uses, the library's cache doubles the time and saves
- * nothing. Kernels of the GPU family are not optimised there, because that takes three times as long as compiling them, and only tests
- * run them on PoCL. Intel's runtime optimises them. */
-int device_setup(void **state)
+ * nothing. */
+static int setup(void **state, bool is_quick_on_intel)
 {
     const int failed = device_setup_cached(state);
-    if (failed || strcmp(clf_context_device(*state)->platform_name, "Portable Computing Language") != 0)
+    if (failed)
         return failed;
+    const char *platform = clf_context_device(*state)->platform_name;
+    const bool is_pocl = strcmp(platform, "Portable Computing Language") == 0;
+    if ((is_pocl || (is_quick_on_intel && strcmp(platform, "Intel(R) OpenCL") == 0)) && compile_quickly() != 0)
+        return -1;
+    if (!is_pocl)
+        return 0;
     clf_context_destroy(*state);
-    is_quick = true;
     return setenv("CLF_CACHE_DIR", "", 1) ? -1 : device_setup_cached(state);
+}
+
+int device_setup(void **state)
+{
+    return setup(state, true);
+}
+
+int device_setup_optimised(void **state)
+{
+    return setup(state, false);
 }
 
 int device_teardown(void **state)
