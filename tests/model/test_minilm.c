@@ -98,9 +98,9 @@ static int setup(void **state)
         return -1;
     CHECK_OK(clf_model_open(fixture.context, directory, NULL, &fixture.model));
     CHECK_OK(clf_session_create(fixture.model, NULL, &fixture.session));
-    /* All 300 texts, or every 12th of them (slow engines), or the first, short ones (slow devices). */
+    /* All 300 texts, or every 17th of them (slow engines), or the first, short ones (slow devices). */
     const bool spread = getenv("CLF_TEST_SPREAD"), small = getenv("CLF_TEST_SMALL");
-    fixture.step = spread ? (small ? 3 : 12) : 1;
+    fixture.step = spread ? (small ? 3 : 17) : 1;
     fixture.count = (small ? 24 : TEXTS) / fixture.step;
     read_texts();
     read_ids();
