@@ -253,5 +253,5 @@ int main(void)
         cmocka_unit_test(test_peers),           cmocka_unit_test(test_quick),
         cmocka_unit_test(test_storage),         cmocka_unit_test(test_profiled),
     };
-    return cmocka_run_group_tests_name("workloads", tests, device_setup, device_teardown);
+    return cmocka_run_group_tests_name("workloads", tests, device_setup_optimised, device_teardown);
 }
