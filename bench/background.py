@@ -3,11 +3,12 @@
 """Memory bandwidth that `clformer embed` leaves to another program on the same CPU: a process copies 64 MB back and forth,
 alternately alone, beside embed, and beside embed --background.
 
-usage: background.py PROGRAM MODEL [--rounds N] [--seconds S]
+usage: background.py PROGRAM MODEL [--rounds N] [--seconds S] [--tolerance T]
 
-Printed are JSON lines: GB/s of the copy (read and written) as the median over the rounds, with the least and the most, and texts/s of
-embed."""
+Prints JSON lines: GB/s of the copy (read and written) as the median over the rounds, with the least and the most, and texts/s of embed.
+Ends with status 1 if --background leaves the copy less than embed without it does: less than 1 - T of that (default: T = 0.05)."""
 import argparse
+import math
 import os
 import statistics
 import subprocess
@@ -30,6 +31,16 @@ def copy_rate(seconds):
         target, source = source, target
         count += 1
     return 2 * SIZE * count / (time.perf_counter() - start) / 1e9
+
+
+def judge(plain, background, tolerance):
+    """Compares the copy's rates beside embed and beside embed --background. Returns the reason for status 1; "": there is none."""
+    if not plain or not background:
+        return "nothing was measured"
+    least = (1 - tolerance) * statistics.median(plain)
+    if all(math.isfinite(rate) for rate in [*plain, *background]) and statistics.median(background) >= least:
+        return ""
+    return f"embed --background leaves {statistics.median(background):.2f} GB/s to a copy, expected at least {least:.2f}"
 
 
 def lines_of(path):
@@ -60,6 +71,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--tolerance", type=float, default=0.05)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         texts = os.path.join(folder, "texts")
@@ -78,6 +90,7 @@ def main():
     for name, values in rates.items():
         own = {"texts_per_s": statistics.median(texts_s[name])} if name in texts_s else {}
         report(copy_beside=name, gb_per_s=statistics.median(values), least=min(values), most=max(values), **own)
+    sys.exit(judge(rates["embed"], rates["embed --background"], options.tolerance) or 0)
 
 
 if __name__ == "__main__":

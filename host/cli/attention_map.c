@@ -26,7 +26,8 @@ static clf_status download(clf_tensor *tensor, cli_attention_map *map)
     if ((size_t)dim[1] != map->rows || (size_t)dim[2] != map->columns)
         CLF_FAIL(CLF_INTERNAL, "attention weights are [%lld,%lld,%lld], labels [%zu,%zu]", (long long)dim[0], (long long)dim[1],
                  (long long)dim[2], map->rows, map->columns);
-    CLF_TRY(clfi_alloc(clf_tensor_count(tensor), sizeof *map->values, "attention weights", &map->values));
+    if (!map->values) /* else a loss of the device ended the first reading */
+        CLF_TRY(clfi_alloc(clf_tensor_count(tensor), sizeof *map->values, "attention weights", &map->values));
     return clf_tensor_read_f32(tensor, map->values, clf_tensor_count(tensor));
 }
 
@@ -55,18 +56,31 @@ static clf_status label_tokens(const clf_model *model, const clf_encoding *encod
     return CLF_OK;
 }
 
+/* Computes and reads the weights, once more if the device is lost. */
+static clf_status read_text_weights(clf_session *session, const clf_tokens *tokens, int64_t layer, cli_attention_map *map)
+{
+    clf_tensor *weights = NULL;
+    clf_status st;
+    do {
+        st = clfi_session_attention_once(session, tokens, layer, &weights);
+        if (st == CLF_OK)
+            st = download(weights, map);
+        clf_tensor_destroy(weights);
+        weights = NULL;
+    } while (clfi_session_recover(session, &st));
+    return st;
+}
+
 clf_status cli_attention_of_text(clf_session *session, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out)
 {
     clf_encoding encoding = CLF_ENCODING_INIT;
-    clf_tensor *weights = NULL;
     cli_attention_map map = {0};
     const clf_model *model = session->model;
     clf_status st;
     CLF_GOTO(encode(model, text, max_tokens, &encoding));
     CLF_GOTO(label_tokens(model, &encoding, &map));
     const clf_tokens tokens = {encoding.ids, encoding.type_ids, encoding.length};
-    CLF_GOTO(clf_session_attention(session, &tokens, layer, &weights));
-    CLF_GOTO(download(weights, &map));
+    CLF_GOTO(read_text_weights(session, &tokens, layer, &map));
     map.what = "attention weights";
     map.layer = layer;
     map.layers = model->info.layers;
@@ -74,7 +88,6 @@ clf_status cli_attention_of_text(clf_session *session, const char *text, size_t 
     map = (cli_attention_map){0};
 done:
     cli_attention_free(&map);
-    clf_tensor_destroy(weights);
     clfi_encoding_free(&encoding);
     return st;
 }
@@ -113,6 +126,22 @@ static clf_status label_word(const char *word, const char *phonemes, clf_pronoun
     return label_letters(word, &map->column_labels, &map->columns);
 }
 
+/* The same for a word. */
+static clf_status read_word_weights(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes, clf_pronounce_attention kind,
+                                    int64_t layer, cli_attention_map *map)
+{
+    clf_tensor *weights = NULL;
+    clf_status st;
+    do {
+        st = clfi_pronouncer_attention_once(pronouncer, word, phonemes, kind, layer, &weights);
+        if (st == CLF_OK)
+            st = download(weights, map);
+        clf_tensor_destroy(weights);
+        weights = NULL;
+    } while (clfi_context_recover(pronouncer->context, &st));
+    return st;
+}
+
 clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out)
 {
@@ -121,16 +150,14 @@ clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, i
     const clf_text text = {word, strlen(word)};
     clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
     clf_pronunciations *list = NULL;
-    clf_tensor *weights = NULL;
     cli_attention_map map = {0};
     clf_status st;
     params.beam = beam;
     CLF_GOTO(clf_pronounce(pronouncer, &text, 1, &params, &list));
     const clf_pronunciation *best = clf_pronunciations_get(list, 0, 0);
     const char *phonemes = best ? best->phonemes : "";
-    CLF_GOTO(clf_pronouncer_attention(pronouncer, &text, phonemes, kind, layer, &weights));
     CLF_GOTO(label_word(word, phonemes, kind, &map));
-    CLF_GOTO(download(weights, &map));
+    CLF_GOTO(read_word_weights(pronouncer, &text, phonemes, kind, layer, &map));
     map.what = whats[kind];
     map.layer = layer;
     map.layers = kind == CLF_PRONOUNCE_ATTENTION_ENCODER ? config->encoder.layers : config->decoder.layers;
@@ -138,7 +165,6 @@ clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, i
     map = (cli_attention_map){0};
 done:
     cli_attention_free(&map);
-    clf_tensor_destroy(weights);
     clf_pronunciations_destroy(list);
     return st;
 }

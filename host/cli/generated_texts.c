@@ -95,18 +95,25 @@ static clf_status print_ready(job *j)
     return CLF_OK;
 }
 
-/* Prints what is left of an interrupted window as JSON, unfinished texts too. It stops at the first text without a token: texts begin in
- * the prompts' order. */
-static clf_status print_interrupted(job *j)
+static bool has_begun(const answer *a)
 {
-    size_t whole = j->before + j->printed, begun = 0;
-    for (; j->printed < j->count; j->printed++) {
+    return a->finish != CLF_FINISH_NONE || a->count > 0;
+}
+
+/* Prints what an interrupted or failed window has beyond what is printed, unfinished texts too, up to the last text that has begun. */
+static clf_status print_rest(job *j)
+{
+    size_t whole = j->before + j->printed, begun = 0, end = j->count;
+    while (end > j->printed && !has_begun(&j->answers[end - 1]))
+        end--;
+    for (; j->printed < end; j->printed++) {
         const answer *a = &j->answers[j->printed];
-        if (a->finish == CLF_FINISH_NONE && a->count == 0)
-            break;
         if (j->on_terminal)
             cli_line_clear();
-        CLF_TRY(print_json(a));
+        if (j->what->as_json)
+            CLF_TRY(print_json(a));
+        else
+            printf("%s\n", clfi_str_text(&a->text));
         whole += a->finish != CLF_FINISH_NONE;
         begun += a->finish == CLF_FINISH_NONE;
     }
@@ -151,10 +158,22 @@ static int on_token(void *user, const clf_generated *step)
     if (j->st == CLF_OK)
         j->st = note(j, step);
     if (j->st == CLF_OK && cli_interrupts_is_waiting()) {
-        j->st = print_interrupted(j);
+        j->st = print_rest(j);
         cli_interrupts_hold(false); /* ends the program */
     }
     return j->st != CLF_OK;
+}
+
+/* Prints what was generated before a failure, whose message stays the last error. A single text is printed as it comes. */
+static void keep_rest(job *j)
+{
+    char reason[CLFI_REASON_BYTES];
+    if (!j->what->as_json && !j->what->file)
+        return;
+    clfi_reason_keep(reason);
+    j->st = print_rest(j);
+    cli_line_keep(false);
+    clfi_reason_restore(reason);
 }
 
 static void clear_answers(job *j)
@@ -191,6 +210,8 @@ static clf_status generate_window(clf_session *session, const cli_inputs *inputs
     j.count = inputs->count;
     cli_progress_window(progress, cli_inputs_share(inputs));
     clf_status st = cli_inputs_blame(inputs, &failed, clf_session_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
+    if (st != CLF_OK && j.st == CLF_OK)
+        keep_rest(&j);
     if (st == CLF_OK)
         st = j.st;
     cli_interrupts_hold(false);

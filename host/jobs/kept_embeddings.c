@@ -169,10 +169,6 @@ static size_t count_saved(const kept *k)
 static void save_unfinished(kept *k)
 {
     const uint64_t start = clfi_now_ns();
-    if (!may_write_any(k))
-        return;
-    if (k->saved_ns && start - k->saved_ns < REST * k->saving_ns)
-        return;
     for (size_t i = 0; i < k->file_count; i++)
         if (k->files[i].first_fresh < k->fresh_count && k->files[i].end_fresh > k->saved)
             save(k, &k->files[i], false);
@@ -184,6 +180,27 @@ static void save_unfinished(kept *k)
                        clfi_plural(saved, "embedding is", "embeddings are"));
 }
 
+/* Whether writing now takes a small part of the time only. */
+static bool is_time_to_save(const kept *k)
+{
+    return !k->saved_ns || clfi_now_ns() - k->saved_ns >= REST * k->saving_ns;
+}
+
+/* Keeps what was embedded before a failure, whose message stays the last error. */
+static void save_rest(kept *k)
+{
+    char reason[CLFI_REASON_BYTES];
+    clfi_reason_keep(reason);
+    if (k->fresh_count > k->saved && may_write_any(k))
+        save_unfinished(k);
+    const size_t saved = count_saved(k);
+    cli_line_clear();
+    if (saved)
+        fprintf(stderr, "clformer: %zu new %s kept: the same search continues\n", saved,
+                clfi_plural(saved, "embedding is", "embeddings are"));
+    clfi_reason_restore(reason);
+}
+
 static clf_status add_fresh(void *user, const cli_embedded *window)
 {
     kept *k = user;
@@ -191,7 +208,8 @@ static clf_status add_fresh(void *user, const cli_embedded *window)
     CLF_TRY(clfi_grow(&k->fresh, &k->fresh_capacity, at + numbers, sizeof *k->fresh, "embeddings"));
     memcpy(k->fresh + at, window->rows, numbers * sizeof *k->fresh);
     k->fresh_count += window->count;
-    if (k->fresh_count < k->fresh_expected || !cli_inputs_are_read(k->inputs))
+    const bool is_last = k->fresh_count == k->fresh_expected && cli_inputs_are_read(k->inputs);
+    if (!is_last && may_write_any(k) && is_time_to_save(k))
         save_unfinished(k);
     return CLF_OK;
 }
@@ -299,6 +317,8 @@ clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, co
     CLF_GOTO(put_together(&k));
     save_all(&k);
 done:
+    if (st != CLF_OK)
+        save_rest(&k);
     cli_inputs_close(inputs);
     cli_fingerprint_free(&k.now);
     for (size_t i = 0; k.files && i < count; i++)

@@ -17,12 +17,10 @@ done:
     return st;
 }
 
-clf_status clf_session_attention(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out)
+clf_status clfi_session_attention_once(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out)
 {
     clf_token_batch batch;
     clf_tensor *weights;
-    if (!session || !sequence || !sequence->ids || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: session, sequence, its ids and out must not be NULL");
     const clf_model_info *info = &session->model->info;
     const size_t length = sequence->count;
     if (length == 0 || length > (size_t)info->max_positions)
@@ -41,4 +39,15 @@ clf_status clf_session_attention(clf_session *session, const clf_tokens *sequenc
     }
     *out = weights;
     return CLF_OK;
+}
+
+clf_status clf_session_attention(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out)
+{
+    clf_status st;
+    if (!session || !sequence || !sequence->ids || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: session, sequence, its ids and out must not be NULL");
+    do
+        st = clfi_session_attention_once(session, sequence, layer, out);
+    while (clfi_session_recover(session, &st));
+    return st;
 }

@@ -57,9 +57,13 @@ static clf_status wrap(clf_context *context, clf_seq2seq *model, clf_pronouncer 
 clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out)
 {
     clf_seq2seq *model;
+    clf_status st;
     if (!context || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer: context and out must not be NULL");
-    CLF_TRY(clfi_seq2seq_open(context, directory, &model));
+    do
+        st = clfi_seq2seq_open(context, directory, &model);
+    while (clfi_context_recover(context, &st));
+    CLF_TRY(st);
     return wrap(context, model, out);
 }
 
@@ -177,12 +181,14 @@ done:
     return st;
 }
 
-/* A clf_hypothesis_sink. */
+/* A clf_hypothesis_sink. A search that is repeated after a loss of the device finds the same hypotheses again. */
 static clf_status take_hypothesis(void *user, size_t source, size_t rank, const clf_hypothesis *hypothesis)
 {
     const pronounce_job *job = user;
     clf_pronunciations *list = job->list;
     const size_t word = job->order[job->first + source], at = word * list->beam + rank;
+    free(list->text[at]);
+    list->text[at] = NULL;
     CLF_TRY(spell(job->pronouncer->model, hypothesis, &list->text[at]));
     list->entry[at] = (clf_pronunciation){list->text[at], hypothesis->score, hypothesis->has_ended};
     list->count[word] = rank + 1;
@@ -223,6 +229,31 @@ static clf_status prepare_search(clf_pronouncer *pronouncer, int beam)
     return clfi_beam_search_create(pronouncer->context, model->network, &rules, CLF_F32, &pronouncer->search);
 }
 
+/* Makes the weights and the search usable, also after a loss of the device. */
+static clf_status get_ready(clf_pronouncer *pronouncer, int beam)
+{
+    clf_status st;
+    do {
+        st = clfi_seq2seq_refresh(pronouncer->context, pronouncer->model);
+        if (st == CLF_OK)
+            st = prepare_search(pronouncer, beam);
+    } while (clfi_context_recover(pronouncer->context, &st));
+    return st;
+}
+
+/* Runs a batch, once more if the device is lost. */
+static clf_status run_batch_again(pronounce_job *job, size_t count)
+{
+    clf_pronouncer *pronouncer = job->pronouncer;
+    clf_status st;
+    do {
+        st = clfi_seq2seq_refresh(pronouncer->context, pronouncer->model);
+        if (st == CLF_OK)
+            st = run_batch(job, count);
+    } while (clfi_context_recover(pronouncer->context, &st));
+    return st;
+}
+
 static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, uint64_t start)
 {
     const clf_beam_stats now = clfi_beam_search_stats(pronouncer->search);
@@ -249,12 +280,12 @@ static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_para
     CLF_TRY(clfi_order_by_length(count, length_of, job->words, &job->order));
     CLF_TRY(clfi_alloc(most * (longest + 1), sizeof *job->ids, "letters", &job->ids));
     CLF_TRY(clfi_alloc(most + 1, sizeof *job->offsets, "letters", &job->offsets));
-    CLF_TRY(prepare_search(job->pronouncer, params->beam));
+    CLF_TRY(get_ready(job->pronouncer, params->beam));
     const clf_beam_stats before = clfi_beam_search_stats(job->pronouncer->search);
     const uint64_t start = clfi_now_ns();
     for (size_t words; job->first < count; job->first += words) {
         words = count - job->first < batch ? count - job->first : batch;
-        CLF_TRY(run_batch(job, words));
+        CLF_TRY(run_batch_again(job, words));
         const size_t done = job->first + words;
         if (params->progress && params->progress(params->progress_user, done, count) && done < count)
             CLF_FAIL(CLF_CANCELLED, "pronounce: cancelled after %zu of %zu words", done, count);

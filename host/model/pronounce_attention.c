@@ -92,15 +92,13 @@ static clf_status run(attention_pass *pass, clf_pronounce_attention kind, int64_
                                 kind == CLF_PRONOUNCE_ATTENTION_CROSS, &target, weights);
 }
 
-clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes, clf_pronounce_attention kind,
-                                    int64_t layer, clf_tensor **out)
+clf_status clfi_pronouncer_attention_once(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes,
+                                          clf_pronounce_attention kind, int64_t layer, clf_tensor **out)
 {
     clf_tensor *weights = NULL;
     clf_status st;
-    if (!pronouncer || !word || !phonemes || !out || (unsigned)kind > CLF_PRONOUNCE_ATTENTION_ENCODER)
-        CLF_FAIL(CLF_INVALID_ARGUMENT,
-                 "pronounce attention: pronouncer, word, phonemes and out must not be NULL, kind one of the enumerators");
     clf_context *context = pronouncer->context;
+    CLF_TRY(clfi_seq2seq_refresh(context, pronouncer->model));
     attention_pass pass = {.context = context, .model = pronouncer->model, .packer = clfi_packer(context)};
     const clf_arena_mark mark = clfi_arena_top(context);
     CLF_GOTO(read_letters(pronouncer, word, &pass));
@@ -111,6 +109,7 @@ clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *
     CLF_GOTO(
         clf_tensor_create(context, CLF_F32, 3, (int64_t[]){pass.model->network->config.encoder.attention.heads, queries, keys}, &weights));
     CLF_GOTO(run(&pass, kind, layer, clfi_tensor_view(weights)));
+    CLF_GOTO(clf_context_finish(context));
     *out = weights;
     weights = NULL;
 done:
@@ -124,5 +123,18 @@ done:
     clfi_attention_batch_destroy(pass.cross);
     free(pass.letters);
     free(pass.phonemes);
+    return st;
+}
+
+clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes, clf_pronounce_attention kind,
+                                    int64_t layer, clf_tensor **out)
+{
+    clf_status st;
+    if (!pronouncer || !word || !phonemes || !out || (unsigned)kind > CLF_PRONOUNCE_ATTENTION_ENCODER)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "pronounce attention: pronouncer, word, phonemes and out must not be NULL, kind one of the enumerators");
+    do
+        st = clfi_pronouncer_attention_once(pronouncer, word, phonemes, kind, layer, out);
+    while (clfi_context_recover(pronouncer->context, &st));
     return st;
 }

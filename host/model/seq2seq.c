@@ -8,6 +8,7 @@
 #include "io/json.h"
 #include "model/built_in.h"
 #include "model/network_open.h"
+#include "runtime/context.h"
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
@@ -61,6 +62,9 @@ clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_se
     clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
     atomic_init(&model->references, 1);
+    model->opening = context->openings;
+    if (directory)
+        CLF_GOTO(clfi_strdup(directory, &model->directory));
     CLF_GOTO(directory ? clfi_checkpoint_open(directory, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
     CLF_GOTO(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family));
     CLF_GOTO(read_vocabularies(clfi_checkpoint_config(checkpoint), model));
@@ -96,5 +100,30 @@ void clfi_seq2seq_close(clf_seq2seq *model)
     clfi_network_destroy(model->network);
     free_tokens(model->source_tokens, model->source_count);
     free_tokens(model->target_tokens, model->target_count);
+    free(model->directory);
     free(model);
+}
+
+static bool is_same(const clf_seq2seq *a, const clf_seq2seq *b)
+{
+    return a->bos == b->bos && a->eos == b->eos && a->source_count == b->source_count && a->target_count == b->target_count &&
+           a->network->parameters == b->network->parameters && a->network->file_bytes == b->network->file_bytes;
+}
+
+clf_status clfi_seq2seq_refresh(clf_context *context, clf_seq2seq *model)
+{
+    clf_seq2seq *again;
+    clf_status st = CLF_OK;
+    if (model->opening == context->openings)
+        return CLF_OK;
+    CLF_TRY(clfi_seq2seq_open(context, model->directory, &again));
+    if (is_same(again, model)) {
+        clfi_network_swap_weights(model->network, again->network);
+        model->opening = again->opening;
+    } else {
+        st = clfi_fail(CLF_IO, "%s: a file of the model was changed since it was opened: start again",
+                       model->directory ? model->directory : "the built-in model");
+    }
+    clfi_seq2seq_close(again);
+    return st;
 }

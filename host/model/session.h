@@ -51,4 +51,8 @@ clf_status clfi_session_pack(clf_session *session, const clf_sequences *sequence
 clf_status clfi_session_embed_tokens(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
 clf_status clfi_session_encode(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
 
+/* clf_session_attention that ends with DEVICE_LOST after a loss of the device. A caller that reads the weights repeats both together
+ * (clfi_session_recover). */
+clf_status clfi_session_attention_once(clf_session *session, const clf_tokens *sequence, int64_t layer, clf_tensor **out);
+
 #endif

@@ -195,6 +195,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->is_background = with->is_background;
     context->budget = with->budget;
     context->budget.last_kernel = NULL;
+    context->openings = with->openings; /* buffers of both contexts are of the same opening */
     context->build_number = with->build_number;
     context->log = with->log;
     context->log_user = with->log_user;

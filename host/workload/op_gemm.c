@@ -89,6 +89,13 @@ static const struct {
     {20, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_GELU, false, false, 20, CLF_WEIGHT_Q8_0}},
     {41, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_SILU, true, false, 41, CLF_WEIGHT_Q4_1}},
     {29, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, true, false, 29, CLF_WEIGHT_Q6_K}},
+    {23, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_NONE, false, false, 23, CLF_WEIGHT_Q4_0}},
+    {21, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_NONE, false, false, 21, CLF_WEIGHT_Q5_0}},
+    {33, {"none", "odd sizes", 33, 288, CLF_ACTIVATION_GELU_TANH, false, false, 33, CLF_WEIGHT_Q5_1}},
+    {22, {"none", "odd sizes", 35, 512, CLF_ACTIVATION_NONE, true, false, 22, CLF_WEIGHT_Q4_K}},
+    {20, {"none", "odd sizes", 23, 256, CLF_ACTIVATION_NONE, false, false, 20, CLF_WEIGHT_Q5_K}},
+    /* the activation of Gemma and GPT-2, in an epilogue */
+    {18, {"none", "odd sizes", 33, 96, CLF_ACTIVATION_GELU_TANH, false, false, 18, CLF_WEIGHT_F32}},
 };
 
 static bool is_of_blocks(clf_weight_type type)

@@ -35,6 +35,8 @@ static const norm_case small_cases[] = {
     {true, false, false, 3, 129, 0}, {true, true, false, 5, 387, 0},
     /* wide rows get the largest work-groups; several narrow rows (norms of heads) share one */
     {false, true, false, 2, 1030, 0}, {true, false, false, 2, 1030, 0}, {true, false, false, 7, 100, 0},
+    /* norms of heads of 64 and 256, as in Qwen3 and Gemma 3 */
+    {true, false, false, 7, 64, 0}, {true, false, false, 7, 256, 0},
 };
 
 typedef struct norm_state {

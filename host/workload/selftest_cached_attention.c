@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: attention of single queries to cached keys, in each way that its engines divide the work: queries one by one, many queries
- * together, and keys in parts. */
+/* Self-test: keys and values are stored in a cache, in each of its types, and single queries attend to them. The cases reach each way in
+ * which engines divide the work: queries one by one, many queries together, and keys in parts. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/half.h"
+#include "kernel/kv_cache.h"
+#include "nn/kv_cache.h"
 #include "op/cached_attention.h"
 #include "workload/reference_attention.h"
 #include "workload/selftest.h"
 
-enum { MOST_SIZE = 128 };
+enum { MOST_SIZE = 256 };
 
 static const double u = 0x1p-24;
 
 typedef struct cached_case {
     int heads, key_heads, size, queries, keys; /* size: of a head, at most MOST_SIZE */
-    clf_dtype dtype;                           /* of the cache */
+    clf_dtype dtype;                           /* of the cache; u8: q8_0 */
     int32_t window;                            /* 0: none */
     float soft_cap;                            /* 0: none */
     int reach;                                 /* largest distance that the bias distinguishes; 0: no bias */
@@ -55,6 +59,68 @@ static double correction(const cached_case *one, const clfi_selftest_operands *d
     if (one->soft_cap > 0)
         changed = (double)one->soft_cap * tanh(changed / (double)one->soft_cap);
     return changed - score;
+}
+
+/* Number c of a row of the cache. */
+static double stored(const cached_case *one, const unsigned char *row, size_t c)
+{
+    uint16_t bits;
+    float number;
+    if (one->dtype == CLF_F32) {
+        memcpy(&number, row + c * sizeof number, sizeof number);
+        return (double)number;
+    }
+    const size_t half = one->dtype == CLF_F16 ? c * sizeof bits : (size_t)one->size + c / CLFI_KV_BLOCK * sizeof bits;
+    memcpy(&bits, row + half, sizeof bits);
+    return (double)clfi_f32_from_f16(bits) * (one->dtype == CLF_F16 ? 1 : (double)(signed char)row[c]);
+}
+
+/* Bound of the rounding of a number of magnitude 1 at most. */
+static double rounding(clf_dtype dtype)
+{
+    return dtype == CLF_F32 ? 0 : dtype == CLF_F16 ? 0x1p-12 : (1 + 0x1p-9) / 254 + 0x1p-24;
+}
+
+/* Replaces the keys' and values' numbers on the host by those in the cache. */
+static void take_stored(clfi_selftest *test, const cached_case *one, const unsigned char *memory, clfi_selftest_operands *data)
+{
+    const size_t row = (size_t)clfi_kv_row(one->dtype, one->size) * clf_dtype_bytes(one->dtype);
+    for (int part = 0; part < 2; part++) {
+        float *numbers = data->operand[K + part].host;
+        for (size_t at = 0; at < data->operand[K + part].count; at++) {
+            const size_t n = at / (size_t)one->size;
+            const double found = stored(one, memory + (2 * n + (size_t)part) * row, at % (size_t)one->size);
+            clfi_verdict_add(&test->verdict, found, (double)numbers[at], rounding(one->dtype));
+            numbers[at] = (float)found;
+        }
+    }
+}
+
+/* Stores the keys and values, row n in row n of the cache. */
+static clf_status fill_cache(clfi_selftest *test, const cached_case *one, clfi_selftest_operands *data, clf_kv_cache *cache)
+{
+    const clf_stack stack = {.config.attention = {.key_heads = one->key_heads, .head_size = one->size}, .layer_count = 1};
+    const int64_t count = (int64_t)cache_rows(one);
+    clf_tensor *places = NULL;
+    int32_t *numbers = NULL;
+    unsigned char *memory = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_alloc((size_t)count, sizeof *numbers, "selftest", &numbers));
+    for (int64_t n = 0; n < count; n++)
+        numbers[n] = (int32_t)n;
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, &count, numbers, &places));
+    CLF_GOTO(clfi_kv_cache_init(test->context, &stack, one->dtype, count, cache));
+    CLF_GOTO(clfi_kv_cache_add(cache, count));
+    CLF_GOTO(clfi_kv_cache_store(cache, 0, clfi_selftest_view(data, K), clfi_selftest_view(data, V), clfi_tensor_view(places)));
+    clf_buffer *const buffer = cache->layers[0].buffer;
+    CLF_GOTO(clfi_alloc(buffer->size_bytes, 1, "selftest", &memory));
+    CLF_GOTO(clfi_buffer_read(buffer, 0, memory, buffer->size_bytes));
+    take_stored(test, one, memory, data);
+done:
+    clf_tensor_destroy(places);
+    free(numbers);
+    free(memory);
+    return st;
 }
 
 /* One query and head; scratch: (2 size + 1) values for each key. */
@@ -115,18 +181,21 @@ static clf_status check_case(clfi_selftest *test, const cached_case *one)
     clf_context *context = test->context;
     const int64_t cache[] = {one->key_heads, (int64_t)cache_rows(one), one->size};
     clfi_selftest_operands data = {.count = 0};
+    clf_kv_cache filled = {0};
     clf_tensor *rows = NULL, *counts = NULL;
     double *scratch = NULL;
     clf_status st;
     CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){one->heads, one->queries, one->size}, -1, 1));
     for (int i = K; i <= V; i++)
-        CLF_GOTO(clfi_operand_random_as(context, &test->random, one->dtype, 3, cache, -1, 1, &data.operand[data.count++]));
+        CLF_GOTO(clfi_selftest_add(test, &data, 3, cache, -1, 1));
     CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){one->heads, 2 * one->reach + 1}, -1, 1));
     CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){one->queries, one->heads, one->size}));
     CLF_GOTO(make_tables(context, one, &rows, &counts));
+    CLF_GOTO(fill_cache(test, one, &data, &filled));
+    const clf_view k = clfi_kv_cache_view(&filled, 0, 0), v = clfi_kv_cache_view(&filled, 0, 1);
     const clf_cached_attention_args args = {.q = clfi_selftest_view(&data, Q),
-                                            .k = clfi_selftest_view(&data, K),
-                                            .v = clfi_selftest_view(&data, V),
+                                            .k = &k,
+                                            .v = &v,
                                             .rows = clfi_tensor_view(rows),
                                             .counts = clfi_tensor_view(counts),
                                             .keys = one->keys,
@@ -142,8 +211,10 @@ static clf_status check_case(clfi_selftest *test, const cached_case *one)
         for (int h = 0; h < one->heads; h++)
             CLF_GOTO(check_query(test, one, &data, n, h, scratch));
 done:
+    clfi_context_drain(context);
     clf_tensor_destroy(rows);
     clf_tensor_destroy(counts);
+    clfi_kv_cache_clear(&filled);
     clfi_selftest_free(&data);
     free(scratch);
     return st;
@@ -169,6 +240,14 @@ clf_status clfi_selftest_cached_attention(clfi_selftest *test)
          .soft_cap = 1.5f,
          .reach = 200},
         {.heads = 2, .key_heads = 1, .size = 32, .queries = many, .keys = 25, .dtype = CLF_F32, .window = 9, .soft_cap = 1.5f, .reach = 5},
+        {.heads = 8, .key_heads = 8, .size = 64, .queries = 4, .keys = 70, .dtype = CLF_F32, .reach = 33},    /* T5 */
+        {.heads = 2, .key_heads = 2, .size = 96, .queries = 4, .keys = 300, .dtype = CLF_F32, .window = 260}, /* Phi-3 */
+        {.heads = 8, .key_heads = 1, .size = 128, .queries = 2, .keys = 300, .dtype = CLF_F32},               /* Llama, Mistral, Qwen */
+        {.heads = 4, .key_heads = 2, .size = 64, .queries = 1, .keys = 300, .dtype = CLF_U8},                 /* --cache q8_0 */
+        {.heads = 4, .key_heads = 1, .size = 128, .queries = 4, .keys = 70, .dtype = CLF_U8},
+        {.heads = 2, .key_heads = 1, .size = 256, .queries = 1, .keys = 300, .dtype = CLF_F32},                /* Gemma */
+        {.heads = 2, .key_heads = 1, .size = 256, .queries = 4, .keys = 70, .dtype = CLF_F16, .window = 40},   /* Gemma 3 */
+        {.heads = 2, .key_heads = 1, .size = 256, .queries = 4, .keys = 300, .dtype = CLF_F32, .soft_cap = 5}, /* Gemma 2 */
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         CLF_TRY(check_case(test, &cases[i]));

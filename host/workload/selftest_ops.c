@@ -9,6 +9,7 @@
 #include "op/layer_norm.h"
 #include "op/pooling.h"
 #include "op/top_k.h"
+#include "workload/random_blocks.h"
 #include "workload/selftest.h"
 #include "workload/reference_dropout.h"
 #include "workload/reference_gemm.h"
@@ -77,7 +78,34 @@ clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
     return l2_normalize_case(test, 1030);
 }
 
-clf_status clfi_selftest_embedding(clfi_selftest *test)
+/* Rows of a quantised table. */
+static clf_status weight_rows_case(clfi_selftest *test, clf_weight_type type)
+{
+    enum { V = 19, C = 512, T = 6 };
+    static const int32_t ids[T] = {0, V - 1, 7, 7, 3, 11};
+    clfi_selftest_operands data = {.count = 0};
+    clfi_random_blocks blocks = {0};
+    clf_tensor *device_ids = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_random_blocks_create(test->context, &test->random, type, V, C, &blocks));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){T, C}));
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){T}, ids, &device_ids));
+    const clf_embedding_term term = {&blocks.view, clfi_tensor_view(device_ids), 1};
+    CLF_GOTO(clfi_embedding_sum(test->context, &term, 1, 1.5f, clfi_selftest_view(&data, 0)));
+    CLF_GOTO(clfi_operand_read(&data.operand[0]));
+    for (int t = 0; t < T; t++)
+        for (int c = 0; c < C; c++)
+            clfi_verdict_add(&test->verdict, data.operand[0].host[t * C + c], 1.5 * blocks.value[ids[t] * C + c],
+                             8 * u * blocks.terms[ids[t] * C + c]);
+done:
+    clfi_context_drain(test->context);
+    clf_tensor_destroy(device_ids);
+    clfi_random_blocks_free(&blocks);
+    clfi_selftest_free(&data);
+    return st;
+}
+
+static clf_status float_rows_case(clfi_selftest *test)
 {
     enum { V = 19, C = 37, T = 6 };
     static const int32_t ids[2][T] = {{0, V - 1, 7, 7, 3, 11}, {5, 4, 3, 2, 1, 0}};
@@ -104,6 +132,15 @@ done:
     clf_tensor_destroy(device_ids[1]);
     clfi_selftest_free(&data);
     return st;
+}
+
+clf_status clfi_selftest_embedding(clfi_selftest *test)
+{
+    CLF_TRY(float_rows_case(test));
+    for (int type = 0; type < CLF_WEIGHT_TYPE_COUNT; type++)
+        if (clfi_weight_type_info((clf_weight_type)type)->block_weights > 1)
+            CLF_TRY(weight_rows_case(test, (clf_weight_type)type));
+    return CLF_OK;
 }
 
 static double pooled(clf_pooling mode, const float *x, int begin, int end, int width, int c)

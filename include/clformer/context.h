@@ -56,10 +56,10 @@ typedef struct clf_context_params {
                          between them, so that a desktop on the same GPU can draw and the driver does not reset the GPU as stuck. 0:
                          $CLF_LAUNCH_MS (0 there: no bound), else 100 on GPUs that share the host's memory, 500 on others, no bound on
                          CPUs; below 0: no bound */
-    int recovers;     /* nonzero: after a loss of the device, calls on sessions open it again, load the weights of their models again,
-                         and repeat the void work. They fail if the device is lost again meanwhile. The caller's tensors, searches and
-                         tokens of sequences on this context stay void. 0: calls end with CLF_DEVICE_LOST. A context does not recover
-                         while others share its cl_context, or if it was made from another or from a caller's cl_context */
+    int recovers;     /* nonzero: after a loss of the device, calls on sessions and pronouncers open it again, load the weights of their
+                         models again, and repeat the void work. They fail if the device is lost again meanwhile. The caller's tensors,
+                         searches and tokens of sequences on this context stay void. 0: calls end with CLF_DEVICE_LOST. A context does
+                         not recover while others share its cl_context, or if it was made from another or from a caller's cl_context */
     int background;   /* above 0: other programs come first. launch_ms is halved, and each piece of a launch has ended before the
                          next enters the queue. The queue has a low priority where the driver has cl_khr_priority_hints, and a low clock
                          and power where it has cl_khr_throttle_hints. A caller's queue stays as it is. Threads of drivers for CPUs have
@@ -84,7 +84,7 @@ CLF_API void clf_context_destroy(clf_context *context);
 
 /* Waits until everything enqueued has run. DEVICE: the wait failed. DEVICE_LOST: the driver reset the device, or the device is gone. Work
  * that was enqueued since the last wait is then void, and so are the buffers of this context and of those that share its cl_context. Calls
- * on sessions then do as clf_context_params.recovers describes. */
+ * on sessions and pronouncers then do as clf_context_params.recovers describes. */
 CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 
 /* Borrowed; lives as long as the context. */

@@ -227,6 +227,12 @@ if is_whole; then
     notices exp_sum any/exp_sum.cl '? NAN : sum' '? NAN : 1.001f * sum'
     notices activation any/activation_map.cl 'ACTIVATE(LOAD_X(x, x_offset + axes_offset(axes.dim, axes.x, AXES, i)))' 0.0f
     notices cached_attention shared/cached_attention.cl '((score) + (bias)[' '((score) - (bias)['
+    # Only some families of models reach these: the cache as q8_0, grouped key heads, heads of 128, quantised tables, tanh GELU as a gate.
+    notices cached_attention any/kv_cache.cl 'half_from_above(as_float(most_bits) / 127.0f)' 'half_from_above(as_float(most_bits) / 140.0f)'
+    notices attention shared/attention_arguments.cl 'head / layout.heads_per_key_head' head
+    notices rotary any/rotary.cl 'min(first + ITEM_PAIRS, PAIRS)' 'min(first + ITEM_PAIRS, PAIRS > 32 ? PAIRS - 1 : PAIRS)'
+    notices embedding any/weight_rows.cl 'row_weight(from, (uint)c) * scale' '1.001f * row_weight(from, (uint)c) * scale'
+    notices feed_forward shared/activation.cl '7.13548163e-2f' '0.14f'
 fi
 
 finish

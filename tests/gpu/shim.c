@@ -6,11 +6,12 @@
  *
  *     launch KERNEL GLOBAL0 GLOBAL1 GLOBAL2 LOCAL0 LOCAL1 LOCAL2 LOCAL_BYTES MS   program KERNEL_OPTIONS
  *     refused WHAT ...                                                           clblast NAME=VALUE NAME=VALUE ...
- *     queue [priority=N] [throttle=N]                                            finish
+ *     queue [priority=N] [throttle=N]                                            finish      flush
  *
- * MS: milliseconds that this GPU would take (shim_work.h). With CLF_TEST_GPU_BUDGET_MS, launches that would take more than twice as long
- * are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device (shim_lost.h). CLF_TEST_GPU_SMALL=KERNEL allows
- * work-groups of this kernel 32 items at most, as if it took too many registers for more. */
+ * MS: milliseconds that this GPU would take at least (shim_work.h; -1: the shim does not know the kernel). With CLF_TEST_GPU_BUDGET_MS,
+ * launches that would take more than twice as long are refused, as if its kernel driver had reset it. CLF_TEST_GPU_LOSE loses the device
+ * (shim_lost.h). CLF_TEST_GPU_SMALL=KERNEL allows work-groups of this kernel 32 items at most, as if it took too many registers for
+ * more. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -218,6 +219,13 @@ EXPORT cl_command_queue clCreateCommandQueueWithProperties(cl_context context, c
     return real(context, device, kept, code);
 }
 
+EXPORT cl_int clFlush(cl_command_queue queue)
+{
+    REAL(clFlush)
+    shim_note("flush");
+    return real(queue);
+}
+
 /* --- programs --------------------------------------------------------------------------------------------------------------------- */
 
 /* CLBlast's parameters stand in front of its sources, "#define MWG 64" each. */
@@ -386,7 +394,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     cl_int refused = judge(d, kernel, rank, global, local, local_bytes);
     if (refused == CL_SUCCESS && budget && ms > 2 * strtod(budget, NULL))
         refused = CL_OUT_OF_RESOURCES;
-    shim_note("%s %s %zu %zu %zu %zu %zu %zu %llu %.3f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1],
+    shim_note("%s %s %zu %zu %zu %zu %zu %zu %llu %.6f", refused == CL_SUCCESS ? "launch" : "refused", name, g[0], g[1], g[2], l[0], l[1],
               l[2], (unsigned long long)local_bytes, ms);
     if (refused != CL_SUCCESS)
         return refused;

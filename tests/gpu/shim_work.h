@@ -10,8 +10,9 @@
 /* Remembers the integers that a kernel was given. */
 void shim_work_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
 
-/* Milliseconds at half of the multiply-adds that the device has; 0 for kernels that the table does not know, and on devices that are not
- * timed. $CLF_TEST_GPU_KEYS: keys that a query of attention sees, which no argument tells. */
+/* Milliseconds that the launch takes at least: at half of the multiply-adds that the device has, or at the bandwidth of its memory. 0 on
+ * devices that are not timed; -1: the table does not know the kernel. $CLF_TEST_GPU_KEYS: keys that a query of attention sees, which no
+ * argument tells. */
 double shim_work_ms(const shown_device *d, cl_device_id device, cl_kernel kernel, const char *name, const size_t global[3],
                     const size_t local[3]);
 

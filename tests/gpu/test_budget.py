@@ -39,6 +39,17 @@ def write_zeros(name, *shape):
     return path
 
 
+def write_bytes(name, *shape):
+    """A .npy file of ones of 8 bits."""
+    path, count = os.path.join(work, name), 1
+    for size in shape:
+        count *= size
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + b"\1" * count)
+    return path
+
+
 def log_lines():
     """The lines that the shim wrote in the last run."""
     log = os.path.join(work, "log")
@@ -48,14 +59,14 @@ def log_lines():
         return file.read().splitlines()
 
 
-def run(arguments, keys, launch_ms="", lose="", background="", idle="1"):
+def run(arguments, keys, launch_ms="", lose="", background="", idle="1", shim_ms=BUDGET_MS):
     """Exit status, standard error, and kernel and milliseconds of each launch that the shim let through and refused. Standard output goes
     to the file "output"."""
     log = os.path.join(work, "log")
     if os.path.exists(log):
         os.remove(log)
     environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_NO_TUNED="1",
-                       CLF_CACHE_DIR="", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(BUDGET_MS),
+                       CLF_CACHE_DIR="", CLF_TEST_GPU_KEYS=str(keys), CLF_TEST_GPU_BUDGET_MS=str(shim_ms),
                        XDG_CONFIG_HOME=work, **({"CLF_TEST_GPU_IDLE": idle} if idle else {}),
                        CLF_LAUNCH_MS=launch_ms, CLF_BACKGROUND=background, **({"CLF_TEST_GPU_LOSE": lose} if lose else {}))
     environment.pop("CLF_DEVICE", None)
@@ -66,13 +77,31 @@ def run(arguments, keys, launch_ms="", lose="", background="", idle="1"):
     for word in map(str.split, log_lines()):
         if word[0] in launches:
             launches[word[0]].append((word[1], float(word[9]) if len(word) > 9 else 0.0))
+    unknown = {name for name, ms in launches["launch"] + launches["refused"] if ms < 0 and name[0].islower()}  # CLBlast's have capitals
+    if unknown:
+        fail(f"{arguments[:2]}: the shim cannot judge {unknown} (works of shim_work.c)")
     return done.returncode, done.stderr, launches["launch"], launches["refused"]
 
 
+def longest_without(words):
+    """Milliseconds of launches between two calls of these names (finish, flush) at most."""
+    waiting, longest = 0.0, 0.0
+    for line in log_lines():
+        if line in words:
+            waiting = 0.0
+        elif line.startswith("launch"):
+            waiting += max(0.0, float(line.rsplit(" ", 1)[1]))
+        longest = max(longest, waiting)
+    return longest
+
+
 def check(arguments, kernel, keys=0):
-    """With its budget the command keeps below the shim's; without one it would not, which shows that the shim counts."""
+    """With its budget the command keeps below the shim's, and flushes the queue between pieces. Without one it would not, which shows that
+    the shim counts."""
     status, error, launches, refused = run(arguments, keys)
     timed = [ms for name, ms in launches if name.startswith(kernel)]
+    if longest_without(("finish", "flush")) > 2 * BUDGET_MS:
+        fail(f"{arguments[:2]}: {longest_without(('finish', 'flush')):.0f} ms of launches without a flush")
     print(f"{device}: {arguments[:2]}: {len(timed)} launches of {kernel}, {max(timed, default=0):.1f} ms the longest")
     if status != 0 or refused or len(timed) < 2 or sum(timed) < 2 * BUDGET_MS:
         fail(f"{arguments[:2]}: status {status}, {len(timed)} launches of {kernel} in {sum(timed):.0f} ms, refused {refused[:3]}: {error}")
@@ -91,13 +120,9 @@ def check_background(arguments, kernel):
     for background, option in (("1", []), ("", ["--background"]), ("0", ["--background"]), ("", []), ("0", [])):
         is_asked = background == "1" or bool(option)
         status, error, launches, refused = run([*arguments, *option], 0, background=background)
-        lines = [line.rsplit(" ", 1) if line.startswith("launch") else [line] for line in log_lines()]
-        timed = [float(line[1]) for line in lines if line[0].startswith("launch " + kernel)]
-        queues = {line[0] for line in lines if line[0].startswith("queue")}
-        waiting, longest = 0.0, 0.0  # between two waits of the host
-        for line in lines:
-            waiting = 0.0 if line[0] == "finish" else waiting + (float(line[1]) if line[0].startswith("launch") else 0.0)
-            longest = max(longest, waiting)
+        timed = [ms for name, ms in launches if name.startswith(kernel)]
+        queues = {line for line in log_lines() if line.startswith("queue")}
+        longest = longest_without(("finish",))  # between two waits of the host
         print(f"{device}: background {background or option}: {len(timed)} launches, {max(timed, default=0):.1f} ms the longest, "
               f"{longest:.1f} ms between waits, {queues}")
         most = BUDGET_MS if is_asked else 2 * BUDGET_MS
@@ -106,6 +131,55 @@ def check_background(arguments, kernel):
                  f"between waits, refused {refused[:3]}: {error}")
         if queues != {HINTS[device] if is_asked else "queue"}:
             fail(f"background {background or option}: {queues}")
+
+
+def check_pieces(title, arguments, kernels, launch_ms, keys=0, idle="1", shim_ms=BUDGET_MS):
+    """With this budget no launch of these kernels takes longer, and several launches of each do together: twice as long."""
+    status, error, launches, refused = run(arguments, keys, str(launch_ms), idle=idle, shim_ms=shim_ms)
+    for kernel in kernels:
+        timed = [ms for name, ms in launches if name == kernel]
+        print(f"{device}: {title}: {len(timed)} launches of {kernel}, {max(timed, default=0):.2f} ms the longest of {sum(timed):.2f}")
+        if len(timed) < 2 or max(timed) > launch_ms or sum(timed) <= 2 * launch_ms:
+            fail(f"{title}: {len(timed)} launches of {kernel}, {max(timed, default=0):.2f} ms the longest of {sum(timed):.2f}")
+    if status not in (0, 1) or refused:
+        fail(f"{title}: status {status}, refused {refused[:3]}: {error}")
+
+
+def check_memory():
+    """Kernels whose time goes into memory, with budgets of a millisecond and less: this device copies 6 GiB in a second."""
+    square, long_rows, gamma = write_zeros("square.npy", 2048, 4096), write_zeros("rows.npy", 64, 131072), write_zeros("gamma.npy", 4096)
+    q, k, v = (write_zeros(f"{name}.npy", 2, 1024, size) for name, size in (("q", 64), ("k", 64), ("v", 32)))
+    w, wv, mask = write_zeros("w.npy", 16, 64), write_zeros("wv.npy", 16), write_bytes("mask.npy", 2, 1024, 1024)
+    cube = write_zeros("cube.npy", 128, 256, 256)
+    to = ["-o", out]
+    for title, launch_ms, arguments, kernels in (
+            ("softmax", 1, ["op", "softmax", square], ["softmax_group"]),
+            ("long rows", 1, ["op", "softmax", long_rows], ["softmax_group"]),
+            ("softmax", 1, ["op", "softmax", square, "--engine", "softmax=generic"], ["softmax_generic"]),
+            ("layer norm", 1, ["op", "layer_norm", square, gamma, gamma], ["layer_norm_group"]),
+            ("RMS norm", 1, ["op", "rms_norm", square, gamma], ["rms_norm_group"]),
+            ("activation", 1, ["op", "activation", square, "--kind", "gelu"], ["activation_vector"]),
+            ("product of elements", 1, ["einsum", "ij,ij->ij", square, square], ["einsum_map"]),
+            ("transpose", 1, ["einsum", "ij->ji", square], ["permute_group"]),
+            ("sum in lanes", 0.1, ["einsum", "ijk,ijk,ijk->ij", cube, cube, cube], ["einsum_sum"]),
+            ("sum of three", 0.1, ["einsum", "ijk,ijk,ijk->jk", cube, cube, cube], ["einsum_sum"]),
+            ("additive", 0.1, ["op", "attention", q, k, v, "--score", "additive", "--wq", w, "--wk", w, "--wv", wv, "--mask", mask],
+             ["attention_scores_additive", "attention_context", "attention_keep"]),
+            ("distance", 1, ["op", "attention", q, k, v, "--score", "distance"], ["attention_scores_distance"])):
+        check_pieces(title, [*arguments, *to], kernels, launch_ms)
+    check_pieces("attention", ["op", "attention", q, k, v, "--engine", "attention=generic", *to], ["attention_generic"], 1, keys=1024)
+
+
+def check_search():
+    """A search for many queries. It computes: scores that were never written would be no numbers."""
+    model, corpus, queries = os.path.join(data, "families", "distilbert"), os.path.join(work, "corpus.npy"), os.path.join(work, "queries")
+    with open(queries, "w", encoding="utf-8") as file:
+        file.writelines(f"the fox {i:x}\n" for i in range(64))
+    with open(os.path.join(model, "config.json"), encoding="utf-8") as file:
+        width = json.load(file)["dim"]
+    write_zeros("corpus.npy", 65536, width)
+    check_pieces("search", ["search", "--pooling", "mean", model, "--corpus", corpus, "--file", queries, "--top", "10"], ["top_k_group"], 1,
+                 idle="", shim_ms=1e6)
 
 
 def check_lost(arguments, kernel):
@@ -203,6 +277,7 @@ def check_text():
     status, error, launches, refused = run(arguments, TEXT)
     timed = [ms for name, ms in launches if name.startswith("attention_group")]
     print(f"{device}: a text: {len(launches)} launches, {len(timed)} of attention, {max(timed, default=0):.1f} ms the longest")
+    check_pieces("a text", arguments, ["embedding_group", "layer_norm_group", "pooling_columns", "rotary"], 0.6, TEXT, shim_ms=1e6)
     if refused or status not in (0, 1) or not 0.95 < sum(timed) / 1e3 / seconds < 1.3:
         fail(f"a text: status {status}, attention {sum(timed):.0f} ms, refused {refused[:3]}: {error[-400:]}")
 
@@ -249,6 +324,8 @@ with tempfile.TemporaryDirectory() as work:
         check_prompt()
         check_text()
     if device == "arm_small":
+        check_memory()
+        check_search()
         check_bench()
         check_tune()
 sys.exit(1 if failures else 0)
