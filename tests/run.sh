@@ -100,8 +100,7 @@ one_driver() { # "NAME / PLATFORM"
 
 device_labels='^(runtime|op|nn|model|cli)$'
 
-# The tests of all emulated matrix units but one. Units differ in the layout of their registers, which PoCL's part tests. The host's code,
-# and what a second compiler could get wrong, are the same.
+# The tests of all emulated matrix units of GPUs but one. Units differ in the layout of their registers; the host's code is the same.
 other_units='op\..*\.matrix.*\.(NVIDIA_BF16|AMD|INTEL).*'
 
 test_devices() {
@@ -126,7 +125,7 @@ test_devices() {
             *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(op\\..*matrix.*|$spoiled|$host"
                 left_out+="|cli\\.($common|op|einsum|sentence|classify|encoders|translate|search))\$" ;;
             *'Intel(R) OpenCL'*) numbers=$full share=1-7/8 minutes=15
-                left_out="^($spoiled|$host|$other_units|cli\\.($common|op|einsum))\$" ;;
+                left_out="^($spoiled|$host|cli\\.($common|op|einsum))\$" ;;
             *'Portable Computing Language'*) share=0-0/8 ;;
         esac
         # These two share the larger cases of the tests of ops and workloads in --full, Intel's, which compiles in a third of the time, most
