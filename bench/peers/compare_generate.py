@@ -47,7 +47,7 @@ class Peer:
         self.model = llama_cpp.llama_model_load_from_file(options.model.encode(), llama_cpp.llama_model_default_params())
         parameters = llama_cpp.llama_context_default_params()
         parameters.n_ctx = (options.prompt_tokens + options.tokens + 256) * options.batch
-        parameters.n_batch, parameters.n_ubatch, parameters.n_seq_max = 2048, 512, options.batch
+        parameters.n_batch, parameters.n_ubatch, parameters.n_seq_max = max(2048, options.prompt_tokens), 512, options.batch
         parameters.n_threads = parameters.n_threads_batch = options.threads
         self.context = llama_cpp.llama_init_from_model(self.model, parameters)
         if not self.model or not self.context:
