@@ -13,6 +13,7 @@
 #include "support/crc.h"
 #include "support/difficult_texts.h"
 #include "support/temp.h"
+#include "support/tokenizer_family.h"
 #include "text/tokenizer.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
@@ -155,16 +156,10 @@ static void check_long_texts(const clf_tokenizer *tokenizer, const char *name)
 
 static void check_family(const char *name)
 {
-    char path[512];
-    clf_str file = CLF_STR_INIT;
-    clf_tokenizer *tokenizer;
-    snprintf(path, sizeof path, DATA "/%s.json", name);
-    CHECK_OK(clfi_file_read(path, 1 << 24, &file));
-    CHECK_OK(clf_tokenizer_from_json(&(clf_text){file.data, file.length}, name, &tokenizer));
+    clf_tokenizer *tokenizer = tokenizer_family(name);
     check_sums(tokenizer, name);
     check_long_texts(tokenizer, name);
     clf_tokenizer_destroy(tokenizer);
-    clfi_str_free(&file);
 }
 
 static void put(const char *folder, const char *name, const char *text)
