@@ -4,8 +4,8 @@
  *     out[kept] = sum over summed of in0[...] * in1[...] * ...
  *
  * as one nest of loops. KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item. A kernel is compiled for these ranks and
- * the operands' kinds of strides; sizes and strides come in a struct, so that one kernel serves all sizes. There
- * are two kernels, and a program has one of them, because drivers compile all kernels of a program:
+ * the operands' kinds of strides; sizes and strides come in a struct, so that one kernel serves all sizes. There are two kernels, and a
+ * program has one of them, because drivers compile all kernels of a program:
  *   einsum_map  nothing is summed; a work-item writes a run of the innermost kept loop, WIDTH elements at a time
  *   einsum_sum  a work-item sums one slice of the flattened summed space; each slice has its own part of the output, and a second launch
  *               adds the parts. IS_SUM_IN_LANES 0: WIDTH lanes along the innermost kept loop, VECTORS such vectors in a work-item; 1: lanes

@@ -16,10 +16,8 @@ void cached_attention_vector_merge(ITEM_PARAMETERS __global const float *parts, 
     const int n = (int)get_global_id(0), h = (int)get_global_id(1);
     const long part_stride = (long)queries * heads * PART_SIZE;
     parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
-    float maximum = -INFINITY, sum = 0.0f;
-    for (int p = 0; p < part_count; p++)
-        maximum = parts[p * part_stride + PART_MAXIMUM] > maximum ? parts[p * part_stride + PART_MAXIMUM] : maximum;
-    const float shift = maximum == -INFINITY ? 0.0f : maximum;
+    const float shift = shift_of_parts(parts, part_stride, part_count);
+    float sum = 0.0f;
     floatv mixed[VECTORS];
     for (int i = 0; i < VECTORS; i++)
         mixed[i] = (floatv)(0.0f);

@@ -18,10 +18,8 @@ void cached_attention_merge(GROUP_PARAMETERS __global const float *parts, long p
     const int n = (int)get_group_id(0), h = (int)get_group_id(1);
     const long part_stride = (long)query_count * heads * PART_SIZE;
     parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
-    float maximum = -INFINITY, sum = 0.0f;
-    for (int p = 0; p < part_count; p++)
-        maximum = parts[p * part_stride + PART_MAXIMUM] > maximum ? parts[p * part_stride + PART_MAXIMUM] : maximum;
-    const float shift = maximum == -INFINITY ? 0.0f : maximum;
+    const float shift = shift_of_parts(parts, part_stride, part_count);
+    float sum = 0.0f;
     for (int p = 0; p < part_count; p++)
         sum = fma(parts[p * part_stride + PART_SUM], softmax_exp(parts[p * part_stride + PART_MAXIMUM] - shift), sum);
     const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
