@@ -9,13 +9,8 @@
 #error "PARTS: 1 or 2"
 #endif
 
-#if HAS_FIFTH_BITS
-#define LINE_OF(get, j) get(group, fifth, j)
-#else
-#define LINE_OF(get, j) get(group, j)
-#endif
-#define LOW_WEIGHT(j) WEIGHT(LINE_OF(low_line, j), low_scale, shift)
-#define HIGH_WEIGHT(j) WEIGHT(LINE_OF(high_line, j), high_scale, shift)
+#define LOW_WEIGHT(j) WEIGHT(low_line(LINE_ARGUMENTS(group, fifth), j), low_scale, shift)
+#define HIGH_WEIGHT(j) WEIGHT(high_line(LINE_ARGUMENTS(group, fifth), j), high_scale, shift)
 
 /* Stores the pair of x and y, neighbours in k of 16 columns. */
 static inline void store_pair(float16 x, float16 y, __global uint *to)

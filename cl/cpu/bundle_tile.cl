@@ -54,16 +54,8 @@ inline void store_tile(const floatv *sums, int first_row, int rows, int first, i
         for (int v = 0; v < COLUMN_BUNDLES && (first + v) * BUNDLE < n; v++) {
             const int at = (first + v) * BUNDLE;
             const floatv sum = sums[i * VECTORS + v];
-            floatv value = GATED(FINISH(sum, HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f)), i);
-            if (IS_C_VECTOR && at + BUNDLE <= n) {
-                if (HAS_RESIDUAL)
-                    value += PASTE(vector_, LOAD_R)(residual + R_ROW(0, row) + at);
-                PASTE(vector_, STORE_C)(c + C_ROW(0, row) + C_COLUMN(at), value);
-                continue;
-            }
-            for (int j = 0; j < min(BUNDLE, n - at); j++)
-                STORE_C(c, C_ROW(0, row) + C_COLUMN(at + j),
-                        ADD_RESIDUAL(((__private const float *)&value)[j], R_ROW(0, row) + (at + j) * r_column_stride));
+            const floatv bias_value = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f);
+            store_vector(GATED(FINISH(sum, bias_value), i), 0, row, at, n, RESULT_ARGUMENTS);
         }
     }
 }

@@ -33,29 +33,14 @@ static inline void prefetch_results(block_extent at, RESULT_PARAMETERS)
 }
 
 /* Finishes and stores a block of sums. Infinite sums stay infinite: the operands' infinite numbers are NaN. */
-static inline void store_results(const float *sums, block_extent at, RESULT_PARAMETERS)
+static inline void store_results(const float *sums, block_extent at, int n, RESULT_PARAMETERS)
 {
-    const bool is_vector = IS_C_VECTOR && at.columns == BF16_LINES;
-    float16 bias_values[2];
-    for (int v = 0; v < 2; v++)
-        bias_values[v] = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at.column + v * 16) : (float16)(0.0f);
-    for (int i = 0; i < at.rows; i++) {
-        const long c_row = C_ROW(at.batch, at.row + i), r_row = R_ROW(at.batch, at.row + i);
-        float16 values[2];
-        for (int v = 0; v < 2; v++)
-            values[v] = FINISH(((__private const float16 *)(sums + i * BF16_LINES))[v], bias_values[v]);
-        if (is_vector) {
-            for (int v = 0; v < 2; v++) {
-                const int column = at.column + v * 16;
-                const float16 residual_values =
-                    HAS_RESIDUAL ? PASTE(vector_, LOAD_R)(residual + r_row + column) : (float16)(0.0f);
-                PASTE(vector_, STORE_C)(c + c_row + C_COLUMN(column), HAS_RESIDUAL ? values[v] + residual_values : values[v]);
-            }
-        } else {
-            for (int j = 0; j < at.columns; j++) {
-                const int column = at.column + j;
-                STORE_C(c, c_row + C_COLUMN(column), ADD_RESIDUAL(((__private const float *)values)[j], r_row + column * r_column_stride));
-            }
+    for (int v = 0; v < 2 && 16 * v < at.columns; v++) {
+        const int column = at.column + v * 16;
+        const float16 bias_values = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + column) : (float16)(0.0f);
+        for (int i = 0; i < at.rows; i++) {
+            const float16 sum = ((__private const float16 *)(sums + i * BF16_LINES))[v];
+            store_vector(FINISH(sum, bias_values), at.batch, at.row + i, column, n, RESULT_ARGUMENTS);
         }
     }
 }
@@ -82,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_bf16(
             __global const uint *const rows = a + (long)row * k_blocks * A_STEP;
             __global const uint *const columns = b + (long)(panel - begin_panel) * k_blocks * B_STEP;
             block_products(&unit, sums, rows, columns, k_blocks, at.rows);
-            store_results(sums, at, RESULT_ARGUMENTS);
+            store_results(sums, at, n, RESULT_ARGUMENTS);
         }
     }
     UNIT_END

@@ -42,3 +42,20 @@ inline long result_column(int n, long column_stride, int column_block, long bloc
 #define FINISH(sum, bias_value) ACTIVATE(HAS_BIAS ? (sum) * alpha + (bias_value) : (sum) * alpha)
 
 #define ADD_RESIDUAL(value, offset) (HAS_RESIDUAL ? (value) + LOAD_R(residual, offset) : (value))
+
+#ifdef IS_C_VECTOR /* of kernels with vectors of columns: columns of c and residual are contiguous, blocks are whole vectors */
+/* Adds the residual to columns column .. column + WIDTH - 1 of a row, and stores those below n. */
+static inline void store_vector(floatv value, uint batch, int row, int column, int n, RESULT_PARAMETERS)
+{
+    const long c_row = C_ROW(batch, row), r_row = R_ROW(batch, row);
+    if (IS_C_VECTOR && column + WIDTH <= n) {
+        if (HAS_RESIDUAL)
+            value += PASTE(vector_, LOAD_R)(residual + r_row + column);
+        PASTE(vector_, STORE_C)(c + c_row + C_COLUMN(column), value);
+        return;
+    }
+    for (int j = 0; j < min(WIDTH, n - column); j++)
+        STORE_C(c, c_row + C_COLUMN(column + j),
+                ADD_RESIDUAL(((__private const float *)&value)[j], r_row + (column + j) * r_column_stride));
+}
+#endif

@@ -31,21 +31,16 @@ typedef struct group_size {
     int64_t rows, panels;
 } group_size;
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static group_size choose_groups(const clf_context *context, const clf_gemm_args *args, int64_t panels, int most_parts)
 {
-    const int64_t block_bytes = ceil_div(args->k, CLFI_BF16_LINES) * CLFI_BF16_LINES * CLFI_BF16_LINES * 2 * most_parts;
-    const int64_t row_blocks = ceil_div(args->m, CLFI_BF16_LINES);
+    const int64_t block_bytes = clfi_ceil_div(args->k, CLFI_BF16_LINES) * CLFI_BF16_LINES * CLFI_BF16_LINES * 2 * most_parts;
+    const int64_t row_blocks = clfi_ceil_div(args->m, CLFI_BF16_LINES);
     const int64_t wanted = GROUPS_PER_UNIT * (int64_t)context->device.caps.compute_units, batches = clfi_gemm_batch_count(args);
     const int64_t fitting = GROUP_BYTES / block_bytes - GROUP_ROWS;
     group_size size = {GROUP_ROWS, fitting < 1 ? 1 : fitting > MOST_PANELS ? MOST_PANELS : fitting};
-    while (size.panels > 1 && ceil_div(row_blocks, size.rows) * ceil_div(panels, size.panels) * batches < wanted)
+    while (size.panels > 1 && clfi_ceil_div(row_blocks, size.rows) * clfi_ceil_div(panels, size.panels) * batches < wanted)
         size.panels /= 2;
-    while (size.rows > 1 && ceil_div(row_blocks, size.rows) * panels * batches < wanted)
+    while (size.rows > 1 && clfi_ceil_div(row_blocks, size.rows) * panels * batches < wanted)
         size.rows /= 2;
     return size;
 }
@@ -75,7 +70,7 @@ typedef struct b_blocks {
 
 static int64_t panels_of(const clf_gemm_args *args)
 {
-    return ceil_div(args->n, CLFI_BF16_LINES);
+    return clfi_ceil_div(args->n, CLFI_BF16_LINES);
 }
 
 static clf_status multiply(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *a, int a_parts, const b_blocks *b)
@@ -104,8 +99,9 @@ static clf_status multiply(clf_context *context, const clf_gemm_args *args, cons
     clfi_arg_int(&launch, size.panels);
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
-    const size_t groups[3] = {(size_t)ceil_div(b->end - b->begin, size.panels),
-                              (size_t)ceil_div(ceil_div(args->m, CLFI_BF16_LINES), size.rows), (size_t)clfi_gemm_batch_count(args)};
+    const size_t groups[3] = {(size_t)clfi_ceil_div(b->end - b->begin, size.panels),
+                              (size_t)clfi_ceil_div(clfi_ceil_div(args->m, CLFI_BF16_LINES), size.rows),
+                              (size_t)clfi_gemm_batch_count(args)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
@@ -118,7 +114,7 @@ static clf_status expand(clf_context *context, const clf_gemm_args *args, const 
     clfi_spec_blocks(&spec, weight->blocks);
     clfi_spec_int(&spec, "PARTS", to->parts);
     clf_launch launch = clfi_launch(context, &spec);
-    clfi_arg_int(&launch, ceil_div(weight->n, CLFI_BUNDLE));
+    clfi_arg_int(&launch, clfi_ceil_div(weight->n, CLFI_BUNDLE));
     clfi_arg_int(&launch, weight->k);
     clfi_arg_int(&launch, to->begin * (CLFI_BF16_LINES / CLFI_BUNDLE));
     clfi_arg_buffer(&launch, weight->buffer);

@@ -5,6 +5,12 @@
 
 #include "kernel/gemm.h"
 
+/* a / b, rounded up; neither is negative. */
+static inline int64_t clfi_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 /* Product of the batch sizes; 1 for rank 0. */
 int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
 

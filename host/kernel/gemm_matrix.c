@@ -16,16 +16,11 @@ typedef struct matrix_variant {
     int most_blocks; /* of a wave, because sums, and totals of split numbers, are in registers */
 } matrix_variant;
 
-#define PARAMETERS                                                                                                          \
-    [WAVES_M] = {"waves_m", {1, 2, 4}}, [WAVES_N] = {"waves_n", {1, 2, 4, 8}}, [BLOCKS_M] = {"blocks_m", {1, 2, 4}},        \
+#define PARAMETERS                                                                                                   \
+    [WAVES_M] = {"waves_m", {1, 2, 4}}, [WAVES_N] = {"waves_n", {1, 2, 4, 8}}, [BLOCKS_M] = {"blocks_m", {1, 2, 4}}, \
     [BLOCKS_N] = {"blocks_n", {1, 2, 4}}, [SLICE] = {"slice", {16, 32, 64}}, [BUFFERS] = {"buffers", {1, 2}}
 static const matrix_variant plain = {.parameters = {PARAMETERS}, .most_blocks = 16};
 static const matrix_variant split = {.parameters = {PARAMETERS}, .is_split = true, .most_blocks = 8};
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int lanes_of(const clf_context *context)
 {
@@ -53,12 +48,17 @@ static const clf_tile *tiles_for(const clf_context *context, const matrix_varian
         return emulated_tiles;
     switch (context->device.caps.matrix_unit) {
     case CLFI_MATRIX_AMD_GFX11:
-    case CLFI_MATRIX_AMD_GFX12: return of->is_split ? rdna_split_tiles : rdna_tiles;
-    case CLFI_MATRIX_AMD_CDNA: return of->is_split ? cdna_split_tiles : cdna_tiles;
+    case CLFI_MATRIX_AMD_GFX12:
+        return of->is_split ? rdna_split_tiles : rdna_tiles;
+    case CLFI_MATRIX_AMD_CDNA:
+        return of->is_split ? cdna_split_tiles : cdna_tiles;
     case CLFI_MATRIX_INTEL_16:
-    case CLFI_MATRIX_INTEL_8: return of->is_split ? intel_split_tiles : intel_tiles;
-    case CLFI_MATRIX_NVIDIA_F16: return of->is_split ? nvidia_split_tiles : turing_tiles;
-    default: return of->is_split ? nvidia_split_tiles : nvidia_tiles;
+    case CLFI_MATRIX_INTEL_8:
+        return of->is_split ? intel_split_tiles : intel_tiles;
+    case CLFI_MATRIX_NVIDIA_F16:
+        return of->is_split ? nvidia_split_tiles : turing_tiles;
+    default:
+        return of->is_split ? nvidia_split_tiles : nvidia_tiles;
     }
 }
 
@@ -74,7 +74,7 @@ static uint64_t local_bytes(const matrix_variant *of, const clf_tile *tile, bool
 static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
 {
     const int *v = tile->value;
-    return ceil_div(args->m, v[WAVES_M] * v[BLOCKS_M] * SIDE) * ceil_div(args->n, v[WAVES_N] * v[BLOCKS_N] * SIDE) *
+    return clfi_ceil_div(args->m, v[WAVES_M] * v[BLOCKS_M] * SIDE) * clfi_ceil_div(args->n, v[WAVES_N] * v[BLOCKS_N] * SIDE) *
            clfi_gemm_batch_count(args);
 }
 
@@ -218,7 +218,8 @@ static clf_status run(clf_context *context, const matrix_variant *of, const clf_
         clfi_gemm_arg_operand(&launch, args, &b);
     }
     clfi_gemm_arg_result(&launch, args);
-    const size_t groups[3] = {(size_t)ceil_div(args->n, tile_n), (size_t)ceil_div(args->m, tile_m), (size_t)clfi_gemm_batch_count(args)};
+    const size_t groups[3] = {(size_t)clfi_ceil_div(args->n, tile_n), (size_t)clfi_ceil_div(args->m, tile_m),
+                              (size_t)clfi_gemm_batch_count(args)};
     clfi_gemm_work(&launch, args);
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)(v[WAVES_M] * v[WAVES_N] * lanes_of(context)), 1, 1});
 }

@@ -37,11 +37,11 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     /* Panels of a weight may be wider than this tile's: then the registers hold the sums of fewer rows. */
     const int fitting_rows = clfi_gemm_panel_rows(context, (int)(panel / width));
     const int max_rows = tile.value[CLFI_PANEL_ROWS] < fitting_rows ? tile.value[CLFI_PANEL_ROWS] : fitting_rows;
-    const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;
-    const int64_t rows = (args->m + row_tiles_at_most - 1) / row_tiles_at_most;
+    const int64_t row_tiles_at_most = clfi_ceil_div(args->m, max_rows);
+    const int64_t rows = clfi_ceil_div(args->m, row_tiles_at_most);
     const bool batch_inner = is_batch_inner(args);
-    const int64_t super_rows = tile.value[CLFI_PANEL_SUPER_ROWS], row_tiles = (args->m + rows - 1) / rows;
-    const int64_t panels = (args->n + panel - 1) / panel, batches = clfi_gemm_batch_count(args);
+    const int64_t super_rows = tile.value[CLFI_PANEL_SUPER_ROWS], row_tiles = clfi_ceil_div(args->m, rows);
+    const int64_t panels = clfi_ceil_div(args->n, panel), batches = clfi_gemm_batch_count(args);
     const int64_t own_tiles = item_tiles(context, rows * panel * args->k, row_tiles * panels * batches, super_rows);
 
     clf_gemm_operand a = args->a;
@@ -79,7 +79,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
     const int64_t last_tiles = row_tiles % super_rows;
-    const int64_t panel_items = row_tiles / super_rows * (super_rows / own_tiles) + (last_tiles + own_tiles - 1) / own_tiles;
+    const int64_t panel_items = row_tiles / super_rows * (super_rows / own_tiles) + clfi_ceil_div(last_tiles, own_tiles);
     const size_t items = (size_t)(panel_items * panels);
     return batch_inner ? clfi_launch_2d(&launch, (size_t)batches, items, 1, 1) : clfi_launch_2d(&launch, items, (size_t)batches, 1, 1);
 }

@@ -89,15 +89,10 @@ static bool halves_fit(const clf_context *context, const clf_tile *tile)
 const clf_tiling clfi_gemm_tiled_tiling = {floats.parameters, CLFI_TILE_PARAMETERS, floats_fit, standard};
 const clf_tiling clfi_gemm_tiled_half_tiling = {halves.parameters, CLFI_TILE_PARAMETERS, halves_fit, standard};
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
 {
     const int *v = tile->value;
-    return ceil_div(args->m, v[WG_M] * v[ITEM_M]) * ceil_div(args->n, v[WG_N] * v[ITEM_N]) * clfi_gemm_batch_count(args);
+    return clfi_ceil_div(args->m, v[WG_M] * v[ITEM_M]) * clfi_ceil_div(args->n, v[WG_N] * v[ITEM_N]) * clfi_gemm_batch_count(args);
 }
 
 /* The number of work-groups that fills the device. */
@@ -105,7 +100,7 @@ static int64_t wanted_groups(const clf_context *context)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int64_t groups = (int64_t)GROUPS_PER_UNIT * caps->compute_units;
-    return caps->small_units ? ceil_div(groups, SMALL_UNITS) : groups;
+    return caps->small_units ? clfi_ceil_div(groups, SMALL_UNITS) : groups;
 }
 
 /* CPUs and devices with a slow compiler get small items, whose kernel is shorter: compilers take long over loops with barriers. */
@@ -136,9 +131,9 @@ int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n)
 {
     static const clf_tile own = {{0}};
     const clf_tile usual = standard(context, &own), tile = with_large_items(&floats, &usual);
-    const int64_t columns = ceil_div(n, (int64_t)tile.value[WG_N] * tile.value[ITEM_N]),
+    const int64_t columns = clfi_ceil_div(n, (int64_t)tile.value[WG_N] * tile.value[ITEM_N]),
                   height = (int64_t)tile.value[WG_M] * tile.value[ITEM_M];
-    return is_short(context) || columns == 0 ? 0 : ceil_div(wanted_groups(context), columns) * height;
+    return is_short(context) || columns == 0 ? 0 : clfi_ceil_div(wanted_groups(context), columns) * height;
 }
 
 /* Counts the kernel's loop iterations. After the whole slices, two loops load the rest of the operands and one multiplies it. Halves also
@@ -178,7 +173,7 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
 {
     const int *v = tile->value;
     const int64_t tile_m = v[WG_M] * v[ITEM_M], tile_n = v[WG_N] * v[ITEM_N], batches = clfi_gemm_batch_count(args);
-    const int64_t k_part = ceil_div(ceil_div(args->k, v[SPLIT]), v[SLICE]) * v[SLICE];
+    const int64_t k_part = clfi_ceil_div(clfi_ceil_div(args->k, v[SPLIT]), v[SLICE]) * v[SLICE];
     const clf_gemm_operand b = clfi_gemm_b_operand(args);
     const tile_walk wa = {&args->a, args->m, args->a.row_stride, args->a.column_stride, args->a.column_stride <= args->a.row_stride};
     const tile_walk wb = {&b, args->n, b.column_stride, b.row_stride, b.row_stride < b.column_stride};
@@ -211,16 +206,16 @@ static clf_status launch_tiles(clf_context *context, const variant *of, const cl
     clfi_gemm_arg_operand(&launch, args, &b);
     clfi_gemm_arg_result(&launch, args);
     clfi_gemm_work(&launch, args);
-    const size_t groups[3] = {(size_t)ceil_div(args->n, tile_n), (size_t)ceil_div(args->m, tile_m),
-                              (size_t)(batches * ceil_div(args->k, k_part))};
+    const size_t groups[3] = {(size_t)clfi_ceil_div(args->n, tile_n), (size_t)clfi_ceil_div(args->m, tile_m),
+                              (size_t)(batches * clfi_ceil_div(args->k, k_part))};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)v[WG_N], (size_t)v[WG_M], 1});
 }
 
 /* Writes the sums of each part of k to temporary memory. The epilogue's kernel then adds the parts. */
 static clf_status run_split(clf_context *context, const variant *of, const clf_gemm_args *args, const clf_tile *tile)
 {
-    const int64_t step = ceil_div(ceil_div(args->k, tile->value[SPLIT]), tile->value[SLICE]) * tile->value[SLICE];
-    const int64_t parts = ceil_div(args->k, step), matrix = args->m * args->n;
+    const int64_t step = clfi_ceil_div(clfi_ceil_div(args->k, tile->value[SPLIT]), tile->value[SLICE]) * tile->value[SLICE];
+    const int64_t parts = clfi_ceil_div(args->k, step), matrix = args->m * args->n;
     clf_region region;
     clf_gemm_args partial = *args;
     CLF_TRY(clfi_arena_alloc(context, (size_t)(parts * matrix * clfi_gemm_batch_count(args)) * sizeof(float), &region));

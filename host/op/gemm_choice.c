@@ -68,8 +68,8 @@ clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t 
              context->device.info.name);
 }
 
-/* Whether this engine multiplies `rows` rows with a quantised weight in its own form, and prefers to unless it is forced. */
-static bool takes_blocks(const clf_context *context, const clf_engine *engine, const clf_gemm_weight *weight, int64_t rows, bool is_forced)
+/* The product of `rows` rows of floats with a weight. */
+static clf_gemm_args args_of(const clf_gemm_weight *weight, int64_t rows)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
     args.weight = weight;
@@ -77,6 +77,13 @@ static bool takes_blocks(const clf_context *context, const clf_engine *engine, c
     args.n = weight->n;
     args.k = weight->k;
     args.a.dtype = args.c.dtype = CLF_F32;
+    return args;
+}
+
+/* Whether this engine multiplies `rows` rows with a quantised weight in its own form, and prefers to unless it is forced. */
+static bool takes_blocks(const clf_context *context, const clf_engine *engine, const clf_gemm_weight *weight, int64_t rows, bool is_forced)
+{
+    const clf_gemm_args args = args_of(weight, rows);
     return clfi_engine_is_able(context, engine, &args) && (is_forced || !engine->suits || engine->suits(context, &args));
 }
 
@@ -109,11 +116,6 @@ uint64_t clfi_gemm_scratch(const clf_context *context, clf_weight_type type, int
                                     .blocks = is_float ? CLF_WEIGHT_F32 : type,
                                     .n = n,
                                     .k = k};
-    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-    args.weight = &weight;
-    args.m = m;
-    args.n = n;
-    args.k = k;
-    args.a.dtype = args.c.dtype = CLF_F32;
+    const clf_gemm_args args = args_of(&weight, m);
     return clfi_gemm_choose(context, &args, &choice) == CLF_OK && choice.engine->scratch ? choice.engine->scratch(&args) : 0;
 }
