@@ -27,27 +27,28 @@ def fail(text):
     print("FAIL:", text)
 
 
-def write_zeros(name, *shape):
-    """A .npy file of zeros that takes no space on disk."""
-    path, count = os.path.join(work, name), 4
+def write_npy(name, descr, item_bytes, shape, fill):
+    """A .npy file of `fill` bytes; None: of zeros, which take no space on disk."""
+    path, count = os.path.join(work, name), item_bytes
     for size in shape:
         count *= size
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
-        file.truncate(10 + len(header) + count)
+        if fill is None:
+            file.truncate(10 + len(header) + count)
+        else:
+            file.write(fill * count)
     return path
+
+
+def write_zeros(name, *shape):
+    return write_npy(name, "<f4", 4, shape, None)
 
 
 def write_bytes(name, *shape):
-    """A .npy file of ones of 8 bits."""
-    path, count = os.path.join(work, name), 1
-    for size in shape:
-        count *= size
-    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + b"\1" * count)
-    return path
+    """Ones of 8 bits."""
+    return write_npy(name, "|u1", 1, shape, b"\1")
 
 
 def log_lines():
