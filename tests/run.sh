@@ -122,7 +122,7 @@ test_devices() {
         common+='|embed|serve_.*' # input and output of MiniLM, whose numbers model.minilm tests; HTTP
         local host='model\.(directory_account|memory_.*|bench_run)' # keys of files, plans of memory, made-up workloads
         case $name in
-            *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(op\\..*matrix.*|$spoiled|$host"
+            *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(op\\..*(matrix|bf16).*|$spoiled|$host"
                 left_out+="|cli\\.($common|op|einsum|sentence|classify|encoders|translate|search))\$" ;;
             *'Intel(R) OpenCL'*) numbers=$full share=1-7/8 minutes=15
                 left_out="^($spoiled|$host|cli\\.($common|op|einsum))\$" ;;

@@ -45,7 +45,7 @@ inline long result_column(int n, long column_stride, int column_block, long bloc
 
 #ifdef IS_C_VECTOR /* of kernels with vectors of columns: columns of c and residual are contiguous, blocks are whole vectors */
 /* Adds the residual to columns column .. column + WIDTH - 1 of a row, and stores those below n. */
-static inline void store_vector(floatv value, uint batch, int row, int column, int n, RESULT_PARAMETERS)
+inline void store_vector(floatv value, uint batch, int row, int column, int n, RESULT_PARAMETERS)
 {
     const long c_row = C_ROW(batch, row), r_row = R_ROW(batch, row);
     if (IS_C_VECTOR && column + WIDTH <= n) {

@@ -92,8 +92,8 @@ static void ask_matrix_unit(clf_context *context, probe_answers *out)
         snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, %.3g TFLOP/s, %.2g times the peak of float32", name,
                  emulated, rates.unit / 1e3, rates.unit / rates.floats);
     else
-        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, peak not measured (CLF_LOG=info shows why)", name,
-                 emulated);
+        snprintf(out->matrix_unit, sizeof out->matrix_unit, "%s%s, probe passed, peak not measured: %s", name, emulated,
+                 rates.failure ? rates.failure : "no memory");
 }
 
 /* Probes the features that the device claims to support, in a context created for the probes. */

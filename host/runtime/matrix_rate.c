@@ -141,7 +141,7 @@ static bool read_kept(const clf_context *context, const clf_kept_key *key, clf_m
 clf_matrix_rates clfi_matrix_rates_kept(const clf_context *context)
 {
     clf_kept_key key;
-    clf_matrix_rates rates;
+    clf_matrix_rates rates = {0};
     const bool is_there = context->device.caps.matrix_unit != CLFI_MATRIX_NONE && clfi_matrix_rates_key(context, &key) == CLF_OK &&
                           read_kept(context, &key, &rates);
     return is_there ? rates : (clf_matrix_rates){0};
@@ -161,6 +161,7 @@ static clf_status measure(clf_context *context, clf_matrix_rates *out)
 typedef struct rates_state {
     bool is_found;
     clf_matrix_rates rates;
+    char failure[CLFI_REASON_BYTES];
 } rates_state;
 
 clf_matrix_rates clfi_matrix_rates(const clf_context *context)
@@ -176,8 +177,9 @@ clf_matrix_rates clfi_matrix_rates(const clf_context *context)
     state->rates = clfi_matrix_rates_kept(context);
     clfi_reason_keep(reason);
     if (state->rates.unit == 0 && measure((clf_context *)context, &state->rates) != CLF_OK) {
-        clfi_log(context, CLF_LOG_INFO, "rates of the matrix unit: %s", clf_last_error());
-        state->rates = (clf_matrix_rates){0};
+        clfi_reason_keep(state->failure);
+        clfi_log(context, CLF_LOG_INFO, "rates of the matrix unit: %s", state->failure);
+        state->rates = (clf_matrix_rates){.failure = state->failure};
     }
     clfi_reason_restore(reason);
     return state->rates;

@@ -10,6 +10,7 @@ enum { CLFI_MATRIX_RATE_WAVES = 4 /* waves of a work-group of cl/gpu/matrix_rate
 
 typedef struct clf_matrix_rates {
     double unit, floats; /* GFLOP/s; 0: not measured */
+    const char *failure; /* why a measurement failed; else NULL. Lives as long as the context. */
 } clf_matrix_rates;
 
 /* The kernel of the measurement, in which a wave keeps m x n blocks of results. */

@@ -277,7 +277,7 @@ class Sweep:
                         if file.read() != old[path]:
                             strangers.append(path)
                 elif path.startswith("cache/"):
-                    if not re.search(r"(\.bin|/probe-[0-9a-f]+)$", path):
+                    if not re.search(r"(\.bin|/(probe|matrix-rates)-[0-9a-f]+)$", path):
                         strangers.append(path)
                 elif path != "report" and not (path in case.keeps and (status != 0 or path == "manifest.json")):
                     strangers.append(path)

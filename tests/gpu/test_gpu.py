@@ -366,8 +366,8 @@ def check_first_use_tiles():
 
 
 def check_stated():
-    """Every launch of several work-groups says how much work it is, so that it can be split. Probes are small, and launch graphs are not
-    used where they would be too long."""
+    """Every launch of several work-groups says how much work it is, so that it can be split. Probes and measurements of rates
+    are small, and launch graphs are not used where they would be too long."""
     generation = os.path.join(data, "generation")
     for arguments, engines in ((["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], ""),
                                (["embed", "--pooling", "mean", os.path.join(data, "families", "distilbert"), "red"], "gemm=packed"),
@@ -377,7 +377,7 @@ def check_stated():
                                (["selftest"], "")):
         run = Run(arguments, engines, log_level="debug")
         silent = {line.split("kernel ", 1)[1].split()[0] for line in run.done.stderr.splitlines() if " states no work" in line}
-        silent = {name for name in silent if name != "group_graph" and not name.startswith("probe_")}
+        silent = {name for name in silent if name != "group_graph" and not name.startswith(("probe_", "rate_"))}
         if silent or "kernel " not in run.done.stderr:
             fail(f"{run.name}: launches that state no work: {silent}")
 

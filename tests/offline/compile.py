@@ -62,8 +62,12 @@ class FrontEnd:
     def __init__(self):
         self.tool = require(*CLANGS)
 
+    # Instructions of a CPU's matrix unit take operands in registers that no other target has.
+    TARGET, TARGET_OF_X86 = ["-target", "spir64-unknown-unknown"], ["-target", "x86_64-linux-gnu", "-march=sapphirerapids"]
+
     def compile(self, source, options, _work):
-        good, log = run([self.tool, "-target", "spir64-unknown-unknown", *CLANG, "-fsyntax-only", *options, source])
+        target = self.TARGET_OF_X86 if any(option.startswith("-DUNIT=X86_") for option in options) else self.TARGET
+        good, log = run([self.tool, *target, *CLANG, "-fsyntax-only", *options, source])
         return good, 0, log
 
 
