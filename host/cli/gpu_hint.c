@@ -46,7 +46,8 @@ static const intel_generation generations[] = {
     {0xffff, 0x64a0, "Lunar Lake", 612}, {0xffff, 0x64b0, "Lunar Lake", 612}, {0xff00, 0xe200, "Battlemage", 612},
 };
 
-#define OLDER_PACKAGE "intel-opencl-icd-legacy1 (or intel-opencl-icd where its release is below 24.39)"
+#define DROPPED_IN "24.39" /* the release of intel-opencl-icd that leaves out the generations before Tiger Lake */
+#define OLDER_PACKAGE "intel-opencl-icd-legacy1 (or intel-opencl-icd where its release is below " DROPPED_IN ")"
 
 static const intel_generation *generation_of(unsigned id)
 {
@@ -186,8 +187,8 @@ static clf_status hint_generation(const cli_gpu_places *places, const gpu_vendor
     if (!generation || !is_open(places->dri, node) || !has_driver(places, vendor->icd[0]) || has_driver(places, "intel_legacy"))
         return CLF_OK;
     return clfi_str_appendf(hints,
-                            "%s: %s GPU, which intel-opencl-icd leaves out from release 24.39 on: install intel-opencl-icd-legacy1, or "
-                            "mesa-opencl-icd and set RUSTICL_ENABLE=iris\n",
+                            "%s: %s GPU, which intel-opencl-icd leaves out from release " DROPPED_IN " on: install "
+                            "intel-opencl-icd-legacy1, or mesa-opencl-icd and set RUSTICL_ENABLE=iris\n",
                             node, generation->name);
 }
 
