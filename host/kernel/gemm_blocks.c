@@ -13,6 +13,7 @@ enum {
     ITEM_SUMS = 6,      /* most sums of an item with few registers */
     SCATTERED_SUMS = 2, /* the same for an item that reads A element by element */
     GROUP = 128,
+    SMALL_GROUP = 64, /* where a device allows no larger one */
     LANES = 32,
     LEAST_LANES = 16,
     SLICE_BYTES = 32 << 20
@@ -21,7 +22,8 @@ enum {
 bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    if (!clfi_gemm_takes_gate(args) || (args->gate && args->m > FEW_ROWS) || !clfi_loops_fit(context, args->k / 4))
+    if (!clfi_gemm_takes_gate(args) || (args->gate && args->m > FEW_ROWS) || !clfi_loops_fit(context, args->k / 4) ||
+        context->device.caps.max_work_group_size < SMALL_GROUP)
         return false;
     clf_gemm_args floats = *args;
     floats.weight = floats.gate = NULL;
@@ -54,7 +56,8 @@ static shares share_few(const clf_context *context, const clf_gemm_args *args)
     enum { ITEMS_PER_UNIT = 128, LONG_ROW = 8192 };
     const clf_device_caps *caps = &context->device.caps;
     const int weights = args->m > 2 || !caps->many_registers ? 1 : args->m > 1 || args->weight->blocks == CLF_WEIGHT_Q6_K ? 2 : 4;
-    shares s = {args->gate ? weights / 2 : weights, clfi_graph_group_or(caps, GROUP), args->k < LONG_ROW ? LANES : 2 * LANES};
+    const int group = clfi_graph_group_or(caps, caps->max_work_group_size < GROUP ? SMALL_GROUP : GROUP);
+    shares s = {args->gate ? weights / 2 : weights, group, args->k < LONG_ROW ? LANES : 2 * LANES};
     while (s.columns > 1 && args->n / s.columns * LANES < (int64_t)caps->compute_units * ITEMS_PER_UNIT)
         s.columns /= 2;
     while (s.lanes > LEAST_LANES && s.lanes / 2 * PIECE >= args->k)

@@ -136,6 +136,14 @@ def check_selftest():
             fail(f"selftest: {kernel} was never launched: {sorted(run.kernels())}")
 
 
+def check_small_groups():
+    """Products with quantised weights take smaller work-groups where the device has no larger ones."""
+    run = Run(["selftest", "--filter", "feed_forward"])
+    sizes = {one.group[0] for one in run.launches if one.kernel == "gemm_blocks"}
+    if sizes != {GROUP}:
+        fail(f"selftest of feed_forward: work-groups of gemm_blocks {sizes}, expected {GROUP}")
+
+
 def check_embedding(name, engines="", small=""):
     model = os.path.join(data, "families", name)
     with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
@@ -407,6 +415,8 @@ with tempfile.TemporaryDirectory() as work:
         check_stated()
     if device == "arm_small":
         check_small_kernels()
+    if device == "small_groups":
+        check_small_groups()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")
