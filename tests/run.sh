@@ -363,7 +363,7 @@ run_tests() { # [--fast | --full | --faults | --debian13]
             CC=clang-15 targets="fuzz clformer" configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
             part "fuzz targets" "$(minutes_of 5)" run_ctest build-fuzz -L '^fuzz$'
         fi
-        if has_time 20 "$debian13_part"; then part "$debian13_part" "$(minutes_of 24)" test_debian13; fi
+        if has_time 14 "$debian13_part"; then part "$debian13_part" "$(minutes_of 24)" test_debian13; fi
     fi
 
     finish_tests "$start"
