@@ -58,12 +58,11 @@ def run(command):
 class FrontEnd:
     """Syntax and types of every variant, of the CPU family too."""
     spills_fail, takes_cpu_family = False, True
+    # Instructions of a CPU's matrix unit take operands in registers that no other target has.
+    TARGET, TARGET_OF_X86 = ["-target", "spir64-unknown-unknown"], ["-target", "x86_64-linux-gnu", "-march=sapphirerapids"]
 
     def __init__(self):
         self.tool = require(*CLANGS)
-
-    # Instructions of a CPU's matrix unit take operands in registers that no other target has.
-    TARGET, TARGET_OF_X86 = ["-target", "spir64-unknown-unknown"], ["-target", "x86_64-linux-gnu", "-march=sapphirerapids"]
 
     def compile(self, source, options, _work):
         target = self.TARGET_OF_X86 if any(option.startswith("-DUNIT=X86_") for option in options) else self.TARGET
