@@ -33,13 +33,6 @@
 #define B_STEP (B_PARTS * BF16_PART)
 #endif
 #define ROWS 8 /* of a register tile of sums */
-#define MOST_PARTS (A_PARTS > B_PARTS ? A_PARTS : B_PARTS)
-
-/* For each pair of parts whose product counts, the smallest products first. */
-#define EACH_PAIR_OF_PARTS(i, j)                             \
-    for (int i##_j = MOST_PARTS - 1; i##_j >= 0; i##_j--)    \
-        for (int i = 0, j = i##_j; j >= 0; i++, j--)         \
-            if (i < A_PARTS && j < B_PARTS)
 
 #if IS_EMULATED
 static inline float normal_value(uint bits) /* of a bfloat16 number in the upper half */
@@ -97,6 +90,33 @@ typedef int unit_state;
 #define TILE_MULTIPLY(sum, a, b) ASM volatile("tdpbf16ps %%tmm" #b ",%%tmm" #a ",%%tmm" #sum ::: "memory");
 #endif
 
+#define TILES_OF_A(part)                                 \
+    TILE_LOAD(4, a + (part) * BF16_PART)                 \
+    if (is_tall) {                                       \
+        TILE_LOAD(5, a + (part) * BF16_PART + BF16_HALF) \
+    }
+#define TILES_OF_B(part)                 \
+    TILE_LOAD(6, b + (part) * BF16_PART) \
+    TILE_LOAD(7, b + (part) * BF16_PART + BF16_HALF)
+#define MULTIPLY_BLOCKS        \
+    TILE_MULTIPLY(0, 4, 6)     \
+    TILE_MULTIPLY(1, 4, 7)     \
+    if (is_tall) {             \
+        TILE_MULTIPLY(2, 5, 6) \
+        TILE_MULTIPLY(3, 5, 7) \
+    }
+
+/* Each part is loaded once. */
+#if A_PARTS == 2 && B_PARTS == 2
+#define MULTIPLY_PARTS TILES_OF_A(1) TILES_OF_B(0) MULTIPLY_BLOCKS TILES_OF_A(0) MULTIPLY_BLOCKS TILES_OF_B(1) MULTIPLY_BLOCKS
+#elif A_PARTS == 2
+#define MULTIPLY_PARTS TILES_OF_B(0) TILES_OF_A(1) MULTIPLY_BLOCKS TILES_OF_A(0) MULTIPLY_BLOCKS
+#elif B_PARTS == 2
+#define MULTIPLY_PARTS TILES_OF_A(0) TILES_OF_B(1) MULTIPLY_BLOCKS TILES_OF_B(0) MULTIPLY_BLOCKS
+#else
+#define MULTIPLY_PARTS TILES_OF_A(0) TILES_OF_B(0) MULTIPLY_BLOCKS
+#endif
+
 static inline void block_products(unit_state *unit, float *sums, BF16_MEMORY const uint *a, BF16_MEMORY const uint *b, int k_blocks,
                                   int rows)
 {
@@ -106,20 +126,7 @@ static inline void block_products(unit_state *unit, float *sums, BF16_MEMORY con
     TILE_ZERO(2)
     TILE_ZERO(3)
     for (int p = 0; p < k_blocks; p++, a += A_STEP, b += B_STEP) {
-        EACH_PAIR_OF_PARTS(i, j)
-        {
-            BF16_MEMORY const uint *const a_part = a + i * BF16_PART, *const b_part = b + j * BF16_PART;
-            TILE_LOAD(4, a_part)
-            TILE_LOAD(6, b_part)
-            TILE_MULTIPLY(0, 4, 6)
-            TILE_LOAD(7, b_part + BF16_HALF)
-            TILE_MULTIPLY(1, 4, 7)
-            if (is_tall) {
-                TILE_LOAD(5, a_part + BF16_HALF)
-                TILE_MULTIPLY(2, 5, 6)
-                TILE_MULTIPLY(3, 5, 7)
-            }
-        }
+        MULTIPLY_PARTS
     }
     TILE_STORE(0, sums)
     TILE_STORE(1, sums + 16)
@@ -130,6 +137,14 @@ static inline void block_products(unit_state *unit, float *sums, BF16_MEMORY con
 }
 
 #elif UNIT == X86_BF16
+#define MOST_PARTS (A_PARTS > B_PARTS ? A_PARTS : B_PARTS)
+
+/* For each pair of parts whose product counts, the smallest products first. */
+#define EACH_PAIR_OF_PARTS(i, j)                             \
+    for (int i##_j = MOST_PARTS - 1; i##_j >= 0; i##_j--)    \
+        for (int i = 0, j = i##_j; j >= 0; i++, j--)         \
+            if (i < A_PARTS && j < B_PARTS)
+
 typedef int unit_state;
 #define UNIT_BEGIN(unit) unit_state unit = 0;
 #define UNIT_END

@@ -149,17 +149,26 @@ static clf_status create_own(bool profiles, clf_context *context)
     return profiles ? clfi_profile_create(&context->profile) : CLF_OK;
 }
 
-/* CLF_MATRIX_UNIT=AMD_CDNA, for example, replaces the device's matrix unit by that unit, emulated. */
+/* For tests: CLF_MATRIX_UNIT=AMD_CDNA, for example, replaces the device's matrix unit by that unit, emulated. With ":real" behind its name,
+ * a processor's unit executes its own instructions. */
 static clf_status set_matrix_unit(clf_context *context)
 {
-    const char *name = getenv("CLF_MATRIX_UNIT");
-    if (!name || !name[0])
+    static const char real[] = ":real";
+    const char *text = getenv("CLF_MATRIX_UNIT");
+    if (!text || !text[0])
         return CLF_OK;
-    context->device.caps.matrix_unit = clfi_matrix_unit_from_name(name);
-    context->device.caps.emulates_matrix_unit = true;
-    if (context->device.caps.matrix_unit == CLFI_MATRIX_NONE)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: unknown unit \"%s\" (%s, for example)", name,
+    char name[32];
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, text);
+    const clf_matrix_unit unit = clfi_matrix_unit_from_name(name);
+    if (unit == CLFI_MATRIX_NONE)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: unknown unit \"%s\" (%s, for example)", text,
                  clfi_matrix_unit_info(CLFI_MATRIX_NVIDIA_BF16)->macro);
+    if (colon && (strcmp(colon, real) != 0 || !clfi_matrix_unit_is_cpu(unit)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: \"%s\": only a processor's unit can be followed by %s", text, real);
+    context->device.caps.matrix_unit = unit;
+    context->device.caps.emulates_matrix_unit = !colon;
     return CLF_OK;
 }
 

@@ -8,8 +8,8 @@
 
 #include "runtime/kernel_spec.h"
 
-/* id, lanes of a wave (1: a CPU's unit), name, whether its numbers are float16 (else bfloat16), whether a product was verified on
- * hardware. */
+/* id, lanes of a wave (1: a CPU's unit), name, whether its numbers are float16 (else bfloat16), whether a product was verified. It
+ * was on hardware; AMX's machine code was verified by a test that computes each of its instructions (tests/op/amx_trap.c). */
 #define CLFI_MATRIX_UNIT_MAP(X)                                    \
     X(NVIDIA_F16, 32, "NVIDIA mma float16", true, true)            \
     X(NVIDIA_BF16, 32, "NVIDIA mma bfloat16", false, true)         \
@@ -18,7 +18,7 @@
     X(AMD_CDNA, 64, "AMD CDNA mfma bfloat16", false, false)        \
     X(INTEL_16, 16, "Intel dpas bfloat16, 16 lanes", false, false) \
     X(INTEL_8, 8, "Intel dpas bfloat16, 8 lanes", false, false)    \
-    X(X86_AMX, 1, "AMX bfloat16", false, false)                    \
+    X(X86_AMX, 1, "AMX bfloat16", false, true)                     \
     X(X86_BF16, 1, "AVX512-BF16", false, true)
 
 typedef enum clf_matrix_unit {

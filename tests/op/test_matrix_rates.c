@@ -83,7 +83,8 @@ static void test_choice(void **state)
                  {"X86_BF16", "bf16", "1510 1000", true, true},
                  {"X86_BF16", "bf16_pairs", "3990 1000", false, false},
                  {"X86_BF16", "bf16_pairs", "4010 1000", true, true},
-                 {"X86_AMX", "bf16_pairs", "4010 1000", true, false}};
+                 {"X86_AMX", "bf16_pairs", "3990 1000", false, false},
+                 {"X86_AMX", "bf16_pairs", "4010 1000", true, true}};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         setenv("CLF_MATRIX_UNIT", cases[i].unit, 1);
