@@ -4,7 +4,8 @@
  *
  * row(n,j) is rows[n,j], a table of cache rows, which a beam reorders instead of the cache; count(n) is counts[n]. Softmax is online over
  * blocks of keys: running maximum, sum and mixed values are rescaled by each block. cached_attention_vector: one work-item takes all heads
- * of a query or, if queries are few, the heads that share keys; a block has WIDTH keys.
+ * of a query or, if queries are few, the heads that share keys. cached_attention_lanes: one work-item takes neighbouring queries and some
+ * heads. A block of both has WIDTH keys.
  * cached_attention_group: WG work-items share a query, a head and a part of the keys; a block has WG keys. */
 #include "types.cl"
 #include "softmax_exp.cl"

@@ -13,7 +13,10 @@ enum {
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
     SCORE_MULTIPLY_ADDS = 16, /* multiply-adds that a score's exponential and sum cost */
-    MOST_COLUMNS = 8          /* queries or heads that a work-item of the vector kernel computes together, with the same reads of keys */
+    MOST_SHARED = 8,          /* heads that a work-item computes together, with the same reads of keys */
+    LEAST_LANES = 24,         /* queries from which on they are put in lanes */
+    ITEM_HEADS = 4,           /* of a tile of queries: with fewer, comparing tables of rows takes time */
+    MOST_TILE_FLOATS = 64     /* elements of a head up to which a tile of two vectors of queries stays in the first-level cache */
 };
 
 /* Same struct as in cl/shared/cached_attention.cl. */
@@ -98,6 +101,11 @@ static int vector_width(const clf_context *context, int64_t head)
     return width;
 }
 
+static int64_t blocks_of(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
 static int64_t wanted_items(const clf_context *context)
 {
     return (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT;
@@ -130,22 +138,11 @@ static void state_merging(clf_launch *launch, const clf_view *parts)
     clfi_launch_work(launch, floats, floats * sizeof(float));
 }
 
-/* Returns the most columns (queries or heads) of a work-item. Loops over columns are unrolled, which takes slow compilers minutes. */
-static int64_t most_columns(const clf_context *context)
-{
-    return context->device.caps.slow_compiler ? 1 : MOST_COLUMNS;
-}
-
-/* Returns the queries of a work-item: several if every compute unit still gets enough work-items, as with the many queries of a prompt. */
-static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
-{
-    return args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
-}
-
 /* Returns the number of query heads with the same key head that a work-item computes together. */
 static int64_t shared_heads(const clf_context *context, const clf_cached_attention_args *args)
 {
-    const int64_t group = args->q->dim[0] / args->k->dim[0], most = most_columns(context);
+    /* Loops over heads are unrolled, which takes slow compilers minutes. */
+    const int64_t group = args->q->dim[0] / args->k->dim[0], most = context->device.caps.slow_compiler ? 1 : MOST_SHARED;
     int64_t count = group < most ? group : most;
     while (group % count != 0)
         count--;
@@ -175,8 +172,7 @@ bool clfi_cached_attention_vector_supports(const clf_context *context, const voi
     const int64_t head = args->q->dim[2];
     const int width = vector_width(context, head);
     return head % width == 0 && head <= MOST_VECTOR_HEAD &&
-           clfi_loops_fit(context, vector_tile(context, args) * args->q->dim[0] *
-                                       ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
+           clfi_loops_fit(context, args->q->dim[0] * ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
 }
 
 /* Whether keys are divided into parts: shared heads leave too few work-items. The number of keys is ignored, so that every step of a
@@ -189,11 +185,9 @@ static bool is_vector_split(const clf_context *context, const clf_cached_attenti
 
 static clf_kernel_spec vector_spec(const clf_context *context, const clf_cached_attention_args *args)
 {
-    const int64_t shared = shared_heads(context, args), tile = vector_tile(context, args);
     clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
     clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
-    clfi_spec_int(&spec, "TILE", tile);
-    clfi_spec_int(&spec, "SHARED_HEADS", tile > 1 ? 1 : shared);
+    clfi_spec_int(&spec, "SHARED_HEADS", shared_heads(context, args));
     clfi_spec_int(&spec, "HAS_ONE_STEP", has_few_queries(args));
     clfi_spec_int(&spec, "IS_SPLIT", is_vector_split(context, args));
     return spec;
@@ -203,9 +197,9 @@ static clf_kernel_spec vector_spec(const clf_context *context, const clf_cached_
 static clf_status run_vector(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
     const clf_kernel_spec spec = vector_spec(context, args);
-    const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
-    const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
-                              has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1, (size_t)count};
+    const int64_t queries = args->q->dim[1];
+    const size_t groups[3] = {(size_t)queries, has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1,
+                              (size_t)count};
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     clfi_arg_int(&launch, queries);
@@ -216,10 +210,44 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
+/* How many queries are computed in lanes: work-items of `vectors` vectors of queries and `heads` heads. */
+typedef struct lanes_shape {
+    int64_t width, vectors, tiles, heads;
+} lanes_shape;
+
+/* False: queries are computed one by one. They are few, or too few for all compute units. */
+static bool takes_lanes(const clf_context *context, const clf_cached_attention_args *args, lanes_shape *out)
+{
+    const int64_t heads = args->q->dim[0], queries = args->q->dim[1], head = args->q->dim[2], group = heads / args->k->dim[0];
+    out->width = vector_width(context, head);
+    out->vectors = head <= MOST_TILE_FLOATS ? 2 : 1;
+    out->tiles = blocks_of(queries, out->width * out->vectors);
+    out->heads = group * blocks_of(ITEM_HEADS, group);
+    return !context->device.caps.slow_compiler && queries >= LEAST_LANES &&
+           out->tiles * blocks_of(heads, out->heads) >= (int64_t)context->device.caps.compute_units;
+}
+
+static clf_status run_lanes(clf_context *context, const clf_cached_attention_args *args, const lanes_shape *shape)
+{
+    clf_kernel_spec spec = spec_of("cached_attention_lanes.cl", "cached_attention_lanes", args);
+    clfi_spec_int(&spec, "WIDTH", shape->width);
+    clfi_spec_int(&spec, "TILE_V", shape->vectors);
+    clfi_spec_int(&spec, "SHARED_HEADS", shared_heads(context, args));
+    clf_launch launch = clfi_launch(context, &spec);
+    set_arguments(&launch, args);
+    clfi_arg_int(&launch, args->q->dim[1]);
+    clfi_arg_int(&launch, shape->heads);
+    state_work(&launch, args);
+    return clfi_launch_2d(&launch, (size_t)shape->tiles, (size_t)blocks_of(args->q->dim[0], shape->heads), 1, 1);
+}
+
 clf_status clfi_cached_attention_vector(clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
     const clf_view *out = args->out;
+    lanes_shape shape;
+    if (takes_lanes(context, args, &shape))
+        return run_lanes(context, args, &shape);
     if (!is_vector_split(context, args))
         return run_vector(context, args, out, 1);
     const int64_t heads = args->q->dim[0], queries = args->q->dim[1];

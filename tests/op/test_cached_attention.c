@@ -250,6 +250,11 @@ static const cached_case cases[] = {
     {.heads = 4, .queries = 8, .rows = 300, .size = 48, .keys = 200, .is_range = true, .group = 4, .reach = 70, .window = 3},
     {.heads = 6, .queries = 13, .rows = 60, .size = 32, .keys = 41, .group = 3},
     {.heads = 4, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .group = 2},
+    /* Queries in lanes, of one vector and of two, and among them queries with rows of their own, whose heads share keys. */
+    {.heads = 6, .rows = 90, .size = 128, .keys = 70, .is_prompt = true, .group = 3},
+    {.heads = 2, .rows = 90, .size = 96, .keys = 41, .is_prompt = true, .window = 20, .stored = CLF_F16},
+    {.heads = 6, .queries = 90, .rows = 60, .size = 64, .keys = 41, .group = 3},
+    {.heads = 2, .queries = 90, .rows = 60, .size = 256, .keys = 41, .is_range = true},
     /* Blocks: one of a head and several, rows at multiples of two and of four bytes, few and many queries. */
     {.heads = 2, .queries = 3, .rows = 40, .size = 32, .keys = 9, .is_full = true, .stored = CLF_U8},
     {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .is_full = true, .group = 3, .stored = CLF_U8},
@@ -285,8 +290,8 @@ static uint64_t programs(const clf_context *context)
     return stats.programs_built + stats.programs_from_cache;
 }
 
-/* Queries of a prompt share what they read, with a window and without: another kernel runs than where a query is alone, but where compilers
- * are slow. */
+/* Queries of a prompt are computed in lanes, with a window and without: another kernel runs than where a query is alone, except where
+ * compilers are slow. */
 static void test_tiles(void **state)
 {
     (void)state;
@@ -300,6 +305,71 @@ static void test_tiles(void **state)
             CHECK(programs(context) == want, "window %d: %llu programs", (int)window, (unsigned long long)programs(context));
             clf_context_destroy(context);
         }
+}
+
+/* Makes the last of each head's rows infinite and NaN. */
+static void spoil_last_row(operand *o, size_t rows, size_t size)
+{
+    float *values = malloc(o->count * sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < o->count; i++)
+        values[i] = i / size % rows < rows - 1 ? (float)o->value[i] : i % 2 ? NAN : INFINITY;
+    operand_fill(o, values);
+    free(values);
+}
+
+/* A prompt whose last key and value are not numbers: only the query that sees them is not a number. */
+static void test_unseen(void **state)
+{
+    enum { HEADS = 2, QUERIES = 70, SIZE = 64, SOUND = (QUERIES - 1) * HEADS * SIZE };
+    (void)state;
+    for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        rng r = {11};
+        operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){HEADS, QUERIES, SIZE});
+        operand k = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){HEADS, QUERIES, SIZE});
+        operand v = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){HEADS, QUERIES, SIZE});
+        operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){QUERIES, HEADS, SIZE});
+        operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){QUERIES, QUERIES});
+        operand counts = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, (int64_t[]){QUERIES});
+        int32_t rows[QUERIES * QUERIES], count[QUERIES];
+        static double want[SOUND];
+        for (int n = 0; n < QUERIES; n++) {
+            count[n] = n + 1;
+            for (int j = 0; j < QUERIES; j++)
+                rows[n * QUERIES + j] = j;
+        }
+        operand_fill_uniform(&q, &r, -2, 2);
+        operand_fill_uniform(&k, &r, -2, 2);
+        operand_fill_uniform(&v, &r, -2, 2);
+        operand_fill_ids(&table, rows);
+        operand_fill_ids(&counts, count);
+        const clf_cached_attention_args args = {.q = view(&q),
+                                                .k = view(&k),
+                                                .v = view(&v),
+                                                .rows = view(&table),
+                                                .counts = view(&counts),
+                                                .keys = QUERIES,
+                                                .out = view(&out),
+                                                .scale = 0.3f};
+        for (int is_spoiled = 0; is_spoiled < 2; is_spoiled++) {
+            CHECK_OK(clfi_cached_attention(context, &args));
+            operand_read(&out, "unseen keys");
+            for (int i = 0; i < SOUND; i++)
+                if (is_spoiled)
+                    CHECK(out.value[i] == want[i], "%s: element %d: %.9g, %.9g beside numbers", *engine, i, out.value[i], want[i]);
+                else
+                    want[i] = out.value[i];
+            for (size_t i = SOUND; i < out.count; i++)
+                CHECK(isnan(out.value[i]) == (is_spoiled != 0), "%s: element %zu: %g", *engine, i, out.value[i]);
+            spoil_last_row(&k, QUERIES, SIZE);
+            spoil_last_row(&v, QUERIES, SIZE);
+        }
+        operand *const all[] = {&q, &k, &v, &out, &table, &counts};
+        for (size_t i = 0; i < COUNT(all); i++)
+            operand_destroy(all[i]);
+        clf_context_destroy(context);
+    }
 }
 
 static void test_refusals(void **state)
@@ -342,6 +412,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_tiles), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_tiles), cmocka_unit_test(test_unseen),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("op.cached_attention", tests, device_setup, device_teardown);
 }
