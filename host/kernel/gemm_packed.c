@@ -28,6 +28,12 @@ static int64_t item_tiles(const clf_context *context, int64_t tile_products, int
     return count;
 }
 
+/* Whether B lies in memory as a panel of its own. */
+static bool is_panel(const clf_gemm_operand *b, int64_t n, int64_t panel)
+{
+    return b->dtype == CLF_F32 && n == panel && b->column_stride == 1 && b->row_stride == panel;
+}
+
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
@@ -52,6 +58,8 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
         b.buffer = weight->buffer;
         b.dtype = weight->dtype;
         b.offset = weight->offset;
+    } else if (is_panel(&args->b, args->n, panel)) {
+        b = args->b;
     } else {
         CLF_TRY(clfi_gemm_pack_b(context, args, panel, &b));
     }
