@@ -163,9 +163,11 @@ inline void attend_keys(const cached_layout *at, __global const KV_T *k, __globa
 {
     for (; begin < end; begin += WIDTH) {
         const int skip = max(first - begin, 0), count = min(WIDTH, end - begin);
+#ifndef TILE_V /* cached_attention_lanes.cl comes here for few queries, and compiles in less time */
         if (skip == 0 && count == WIDTH)
             attend_block(at, k, v, rows, n, h, begin, 0, WIDTH, keys, bias, cap, states);
         else
+#endif
             attend_block(at, k, v, rows, n, h, begin, skip, count, keys, bias, cap, states);
     }
 }

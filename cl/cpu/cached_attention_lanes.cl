@@ -87,6 +87,7 @@ inline long run_row(const cached_layout *at, __global const int *rows, const que
 inline void copy_block(const cached_layout *at, __global const KV_T *from, long stride, __global const int *rows, const query_run *run,
                        int begin, float *to)
 {
+    __attribute__((opencl_unroll_hint(1)))
     for (int j = 0; j < WIDTH; j++) {
         __global const KV_T *const row = from + run_row(at, rows, run, min(begin + j, run->last_keys - 1)) * stride;
         __global const KV_T *const ahead = from + run_row(at, rows, run, min(begin + AHEAD + j, run->last_keys - 1)) * stride;
@@ -109,6 +110,7 @@ inline void load_queries(const cached_layout *at, __global const float *q, __glo
         tile->maximum[v] = (floatv)(-INFINITY);
         tile->sum[v] = (floatv)(0.0f);
         __global const float *const query = q + at->q_offset + h * at->q_head_stride + run->n * at->q_stride;
+        __attribute__((opencl_unroll_hint(1)))
         for (int column = 0; column < HEAD; column += WIDTH) {
             floatv turned[WIDTH];
             for (int l = 0; l < WIDTH; l++)
@@ -238,13 +240,17 @@ inline void weigh_tile(tile_state *tile, floatv *scores, floatv *alpha, const bo
 
 inline void mix_values(tile_state *tile, const floatv *weights, const floatv *alpha, const float *values, const bool is_whole, int begin)
 {
+    __attribute__((opencl_unroll_hint(1)))
     for (int column = 0; column < HEAD; column += COLUMN_STEP) {
         EACH_COLUMN(START_SUMS)
-        for (int j = 0; j < WIDTH; j++) {
-            EACH_QUERY_VECTOR(LOAD_WEIGHT, 0)
-            if (is_whole) {
+        if (is_whole) {
+            for (int j = 0; j < WIDTH; j++) {
+                EACH_QUERY_VECTOR(LOAD_WEIGHT, 0)
                 EACH_COLUMN(ADD_ELEMENTS)
-            } else {
+            }
+        } else {
+            for (int j = 0; j < WIDTH; j++) {
+                EACH_QUERY_VECTOR(LOAD_WEIGHT, 0)
                 EACH_QUERY_VECTOR(LOAD_SEEN, 0)
                 EACH_COLUMN(ADD_SEEN_ELEMENTS)
             }
@@ -253,13 +259,14 @@ inline void mix_values(tile_state *tile, const floatv *weights, const floatv *al
     }
 }
 
-__attribute__((always_inline)) inline void attend_tile_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v,
-                                                             __global const int *rows, const query_run *run, int h, int begin,
-                                                             const bool is_whole, __global const float *bias, float cap, tile_state *tile)
+inline void attend_tile_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows,
+                              const query_run *run, int h, int begin, __global const float *bias, float cap, tile_state *tile)
 {
+    const bool is_whole = begin >= run->last_first && begin + WIDTH <= run->keys;
     floatv scores[WIDTH * TILE_V], alpha[TILE_V];
     float block[WIDTH * HEAD] __attribute__((aligned(64)));
     copy_block(at, k, at->k_stride, rows, run, begin, block);
+    __attribute__((opencl_unroll_hint(1)))
     for (int j = 0; j < WIDTH; j += KEY_STEP)
         score_keys(tile->query, block + j * HEAD, scores + j * TILE_V);
     weigh_tile(tile, scores, alpha, is_whole, at, h, begin, bias, cap);
@@ -274,6 +281,7 @@ inline void store_queries(const cached_layout *at, const tile_state *tile, __glo
         float factor[WIDTH];
         for (int l = 0; l < WIDTH; l++)
             factor[l] = row_factor(((const float *)tile->sum)[v * WIDTH + l]);
+        __attribute__((opencl_unroll_hint(1)))
         for (int column = 0; column < HEAD; column += WIDTH) {
             floatv turned[WIDTH];
             for (int i = 0; i < WIDTH; i++)
@@ -314,12 +322,8 @@ void cached_attention_lanes(ITEM_PARAMETERS __global const float *q, __global co
             __global const KV_T *const head_v = v + at.v_offset + g * at.v_head_stride;
             tile_state tile;
             load_queries(&at, q, counts, &run, h, scale, window, &tile);
-            for (int begin = run.first / WIDTH * WIDTH; begin < run.last_keys; begin += WIDTH) {
-                if (begin >= run.last_first && begin + WIDTH <= run.keys)
-                    attend_tile_block(&at, head_k, head_v, rows, &run, h, begin, true, bias, cap, &tile);
-                else
-                    attend_tile_block(&at, head_k, head_v, rows, &run, h, begin, false, bias, cap, &tile);
-            }
+            for (int begin = run.first / WIDTH * WIDTH; begin < run.last_keys; begin += WIDTH)
+                attend_tile_block(&at, head_k, head_v, rows, &run, h, begin, bias, cap, &tile);
             store_queries(&at, &tile, out, &run, h);
         }
     }
