@@ -293,13 +293,14 @@ inline void store_queries(const cached_layout *at, const tile_state *tile, __glo
     }
 }
 
-/* queries: number of queries of the whole launch. Work-items: (tiles of queries, steps of item_heads heads, a multiple of SHARED_HEADS). */
+/* queries: number of queries of the whole launch. Work-items: (tiles of queries, steps of item_heads heads). item_heads divides
+ * `heads`, and is a multiple of SHARED_HEADS. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_lanes(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
                             int window, float cap, __global const float *bias, int queries, int item_heads)
 {
-    const int begin_head = (int)get_global_id(1) * item_heads, end_head = min(begin_head + item_heads, heads);
+    const int begin_head = (int)get_global_id(1) * item_heads, end_head = begin_head + item_heads;
     const int end = min(((int)get_global_id(0) + 1) * TILE, queries);
     query_run run;
     for (int n = (int)get_global_id(0) * TILE; n < end; n += run.count) {

@@ -14,9 +14,9 @@ enum {
     MOST_VECTOR_HEAD = 256,
     SCORE_MULTIPLY_ADDS = 16, /* multiply-adds that a score's exponential and sum cost */
     MOST_SHARED = 8,          /* heads that a work-item computes together, with the same reads of keys */
-    LEAST_LANES = 24,         /* queries from which on they are put in lanes */
-    ITEM_HEADS = 4,           /* of a tile of queries: with fewer, comparing tables of rows takes time */
-    MOST_TILE_FLOATS = 64     /* elements of a head up to which a tile of two vectors of queries stays in the first-level cache */
+    LEAST_LANES = 64,     /* queries from which on they are put in lanes: fewer may be steps of as many sequences, which share nothing */
+    ITEM_HEADS = 3,       /* of a tile of queries at least: with fewer, comparing tables of rows takes time */
+    MOST_TILE_FLOATS = 64 /* elements of a head up to which a tile of two vectors of queries stays in the first-level cache */
 };
 
 /* Same struct as in cl/shared/cached_attention.cl. */
@@ -222,9 +222,11 @@ static bool takes_lanes(const clf_context *context, const clf_cached_attention_a
     out->width = vector_width(context, head);
     out->vectors = head <= MOST_TILE_FLOATS ? 2 : 1;
     out->tiles = blocks_of(queries, out->width * out->vectors);
-    out->heads = group * blocks_of(ITEM_HEADS, group);
+    out->heads = group;
+    while ((out->heads < ITEM_HEADS && out->heads < heads) || heads % out->heads != 0)
+        out->heads += group;
     return !context->device.caps.slow_compiler && queries >= LEAST_LANES &&
-           out->tiles * blocks_of(heads, out->heads) >= (int64_t)context->device.caps.compute_units;
+           out->tiles * (heads / out->heads) >= (int64_t)context->device.caps.compute_units;
 }
 
 static clf_status run_lanes(clf_context *context, const clf_cached_attention_args *args, const lanes_shape *shape)
@@ -238,7 +240,7 @@ static clf_status run_lanes(clf_context *context, const clf_cached_attention_arg
     clfi_arg_int(&launch, args->q->dim[1]);
     clfi_arg_int(&launch, shape->heads);
     state_work(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)shape->tiles, (size_t)blocks_of(args->q->dim[0], shape->heads), 1, 1);
+    return clfi_launch_2d(&launch, (size_t)shape->tiles, (size_t)(args->q->dim[0] / shape->heads), 1, 1);
 }
 
 clf_status clfi_cached_attention_vector(clf_context *context, const void *arguments)

@@ -299,7 +299,7 @@ static void test_tiles(void **state)
         for (int32_t window = 0; window < 40 && strcmp(*engine, "cached_attention=vector") == 0; window += 18) {
             clf_context *context = engine_context(*engine);
             cached_case c = {.heads = 1, .rows = 40, .size = 16, .keys = 20, .is_prompt = true, .window = window};
-            c.queries = 32 * (int64_t)context->device.caps.compute_units;
+            c.queries = 64 * (int64_t)context->device.caps.compute_units;
             run_case(context, &c, true);
             const uint64_t want = context->device.caps.slow_compiler ? 1 : 2;
             CHECK(programs(context) == want, "window %d: %llu programs", (int)window, (unsigned long long)programs(context));
