@@ -167,6 +167,8 @@ static clf_status set_matrix_unit(clf_context *context)
                  clfi_matrix_unit_info(CLFI_MATRIX_NVIDIA_BF16)->macro);
     if (colon && (strcmp(colon, real) != 0 || !clfi_matrix_unit_is_cpu(unit)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "CLF_MATRIX_UNIT: \"%s\": only a processor's unit can be followed by %s", text, real);
+    if (colon && !context->device.caps.has_assembly)
+        CLF_FAIL(CLF_UNSUPPORTED, "CLF_MATRIX_UNIT: \"%s\": the compiler of %s takes no inline assembly", text, context->device.info.name);
     context->device.caps.matrix_unit = unit;
     context->device.caps.emulates_matrix_unit = !colon;
     return CLF_OK;
