@@ -12,6 +12,7 @@
 #include "op/linear.h"
 #include "runtime/context.h"
 #include "support/check.h"
+#include "support/device.h"
 #include "support/linear_check.h"
 #include "support/operand.h"
 #include "workload/random_blocks.h"
@@ -520,5 +521,5 @@ int main(void)
         cmocka_unit_test(test_largest),      cmocka_unit_test(test_rows),
     };
     cmocka_set_test_filter(getenv("CLF_TEST_ONLY")); /* emulated matrix units need one of them */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, device_setup_cached, device_teardown);
 }
