@@ -5,6 +5,7 @@
 #include "cached_attention.cl"
 #include "unroll.cl"
 #include "lane_max.cl"
+#include "lane_sum.cl"
 #include "lane_sums.cl"
 #include "prefetch.cl"
 
@@ -37,16 +38,8 @@ typedef struct query_state {
 /* The sum of a block's weights, in the order of lane_sums. */
 inline float block_sum(floatv v)
 {
-#if WIDTH == 16
-    const float8 half_sum = v.lo + v.hi;
-    const float4 quarter_sum = half_sum.lo + half_sum.hi;
-#elif WIDTH == 8
-    const float4 quarter_sum = v.lo + v.hi;
-#else
-    const float4 quarter_sum = v;
-#endif
-    const float2 pair_sum = quarter_sum.lo + quarter_sum.hi;
-    return dot(pair_sum, (float2)(1.0f)); /* not x + y: see lane_sum.cl */
+    const float4 quarter = quarter_sum(v);
+    return dot(quarter.lo + quarter.hi, (float2)(1.0f)); /* not x + y: see lane_sum.cl */
 }
 
 /* The online softmax of the keys begin + skip .. begin + count - 1 of a block. Score j of the head is the sum of products[j]; `scores`
