@@ -3,9 +3,10 @@
  * output columns) computes an online softmax key by key. Each chunk computes the scores again, so that a work-item needs little private
  * memory whatever the head size. */
 #include "attention_arguments.cl"
+#include "item.cl"
 
-#if !defined CHUNK
-#error "CHUNK: output columns per work-item"
+#if !defined CHUNK || !defined QUERIES
+#error "CHUNK: output columns per work-item; QUERIES: of a tile"
 #endif
 
 /* q . k; eight products per iteration keep the number of iterations small. */
@@ -23,10 +24,10 @@ inline float dot_row(__global const IN_T *q, __global const IN_T *k)
 }
 
 /* Work-groups: (tiles, query heads, chunks); local size: queries per tile. */
-__kernel void attention_generic(ATTENTION_PARAMETERS)
+__kernel __attribute__((reqd_work_group_size(QUERIES, 1, 1))) void attention_generic(ITEM_PARAMETERS ATTENTION_PARAMETERS)
 {
-    ATTENTION_BEGIN(get_group_id(0))
-    const int lane = (int)get_local_id(0), column = (int)get_group_id(2) * CHUNK;
+    ATTENTION_BEGIN(get_global_id(0) / QUERIES)
+    const int lane = (int)get_global_id(0) % QUERIES, column = (int)get_group_id(2) * CHUNK;
     if (lane >= tile.q_count)
         return;
     const int columns = min(CHUNK, HEAD_V - column);

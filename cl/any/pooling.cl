@@ -4,6 +4,7 @@
  *
  * Sums go through blocks of BLOCK tokens: block sums, then their sum, so that the error grows with len / BLOCK and not with len. */
 #include "vector.cl"
+#include "item.cl"
 
 #if !defined(WG) || !defined(BLOCK)
 #error "WG: work-group size; BLOCK: tokens summed together"
@@ -55,8 +56,8 @@ static inline floatv pool_columns(__global const X_T *x, long stride, int length
 
 /* WIDTH divides the number of columns; the first `skipped` tokens of each sequence do not count. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long tokens, __global const int *offsets, long offsets_offset,
-                     __global Y_T *y, long y_offset, long y_stride, int columns, int skipped, int mode)
+void pooling_columns(ITEM_PARAMETERS __global const X_T *x, long x_offset, long x_stride, long tokens, __global const int *offsets,
+                     long offsets_offset, __global Y_T *y, long y_offset, long y_stride, int columns, int skipped, int mode)
 {
     const long sequence = (long)get_group_id(1);
     const int c = (int)get_global_id(0) * WIDTH;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flags the rows of a result that hold a number that is not finite, or one that is not 0. One work-item per row. */
+#include "item.cl"
+
 #ifndef FLAG_NOT_FINITE
 #error "FLAG_NOT_FINITE: the bit of a row that holds a NaN or an infinity"
 #endif
@@ -7,7 +9,8 @@
 #error "FLAG_NOT_ZERO: the bit of a row with an element that is not 0"
 #endif
 
-__kernel void row_check(long rows, int columns, __global const float *x, long x_offset, __global int *flags, long flags_offset)
+__kernel void row_check(ITEM_PARAMETERS long rows, int columns, __global const float *x, long x_offset, __global int *flags,
+                        long flags_offset)
 {
     const long row = get_global_id(0);
     if (row >= rows)

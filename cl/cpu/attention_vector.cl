@@ -9,6 +9,7 @@
 #include "prefetch.cl"
 #include "unroll.cl"
 #include "attention_arguments.cl"
+#include "item.cl"
 
 #if !defined TILE_V
 #error "TILE_V: vectors of queries per tile, 1 or 2 (HEAD and HEAD_V are multiples of 16, IN_T and OUT_T float)"
@@ -350,7 +351,7 @@ inline void store_queries(const float16 *out, int count, int stride, __global fl
 }
 
 /* Work-groups: (tiles, query heads). */
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(ATTENTION_PARAMETERS)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(ITEM_PARAMETERS ATTENTION_PARAMETERS)
 {
     ATTENTION_BEGIN(get_group_id(0))
     block_masks masks;

@@ -74,7 +74,7 @@ void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call
     clfi_arg_buffer(launch, (call->key_mask ? call->key_mask : call->q)->buffer);
     clfi_arg_buffer(launch, (call->lengths ? call->lengths : call->q)->buffer);
     clfi_arg_buffer(launch, (call->bias ? call->bias : call->q)->buffer);
-    clfi_arg_bytes(launch, &layout, sizeof layout);
+    clfi_arg_struct(launch, "attention_layout", &layout, sizeof layout);
     clfi_arg_keep(launch, call->keep, call->q);
 }
 

@@ -32,6 +32,7 @@ clf_status clfi_attention_generic_run(clf_context *context, const void *argument
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
     clfi_spec_int(&spec, "CHUNK", chunk(call));
+    clfi_spec_int(&spec, "QUERIES", call->tile_queries);
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_attention_arguments(&launch, call);

@@ -57,5 +57,5 @@ void clfi_arg_keep(clf_launch *launch, const clf_view *keep, const clf_view *oth
     } strides = {keep ? keep->stride[0] : 0, keep ? keep->stride[1] : 0, keep ? keep->stride[2] : 0, keep ? (cl_int)keep->dim[1] : 1, 0};
     clfi_arg_buffer(launch, keep ? keep->buffer : other->buffer);
     clfi_arg_long(launch, keep ? keep->offset : 0);
-    clfi_arg_bytes(launch, &strides, sizeof strides);
+    clfi_arg_struct(launch, "keep_strides", &strides, sizeof strides);
 }

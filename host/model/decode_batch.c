@@ -17,14 +17,14 @@ static bool wants_graphs(const clf_context *context, const clf_network *network)
 /* Makes the memory on the device. */
 static clf_status make_memory(clf_decode_batch *batch)
 {
-    enum { FIRST_ROWS = 256 };
+    enum { FIRST_ROWS = 256, MOST_PROGRAMS = 2 };
     clf_context *context = batch->context;
     batch->packer = clfi_packer(context);
     CLF_TRY(clfi_kv_cache_init(context, &batch->network->decoder, batch->dtype, FIRST_ROWS, &batch->cache));
     if (!wants_graphs(context, batch->network))
         return CLF_OK;
-    CLF_TRY(clfi_graph_create(context, &batch->step));
-    return clfi_graph_create(context, &batch->batch_step);
+    CLF_TRY(clfi_graph_create(context, MOST_PROGRAMS, &batch->step));
+    return clfi_graph_create(context, MOST_PROGRAMS, &batch->batch_step);
 }
 
 static void clear_memory(clf_decode_batch *batch)

@@ -9,7 +9,10 @@
 #include "kernel/row_check.h"
 #include "model/finite.h"
 #include "op/engines.h"
+#include "runtime/launch_graph.h"
 #include "runtime/rehearsal.h"
+
+enum { MANY_PASSES = 16, MOST_PROGRAMS = 16 };
 
 /* Arguments of enqueue: a batch, and where its rows and their flags go on the device. */
 typedef struct packed_pass {
@@ -17,13 +20,33 @@ typedef struct packed_pass {
     const clf_row_pass *pass;
     const clf_token_batch *batch;
     clf_view rows, flagged;
+    bool is_single; /* without a launch graph, as if it had been switched off */
 } packed_pass;
 
+static clf_status launch(const packed_pass *p)
+{
+    CLF_TRY(p->pass->run(p->session, p->pass->user, p->batch, &p->rows));
+    return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
+}
+
+/* Launches a pass, as a launch graph if the device runs them. Its tokens differ from pass to pass, so none is launched again. */
 static clf_status enqueue(void *user)
 {
     const packed_pass *p = user;
-    CLF_TRY(p->pass->run(p->session, p->pass->user, p->batch, &p->rows));
-    return clfi_row_check_launch(p->session->context, &p->rows, &p->flagged);
+    clf_launch_graph *graph = p->is_single ? NULL : p->session->row_graph;
+    return clfi_graph_end(graph, clfi_graph_begin(graph, NULL, 0) ? launch(p) : CLF_OK);
+}
+
+/* Makes the session's graph of passes when it has run many. Launch graphs take seconds to compile, and save up to a millisecond of a
+ * pass. A GPU has none, because its products cannot be part of a graph. */
+static clf_status prepare_graph(clf_session *session)
+{
+    const clf_context *context = session->context;
+    if (session->row_graph || !context->device.caps.is_cpu || (session->row_passes < MANY_PASSES && context->graphs != CLFI_GRAPHS_ALWAYS))
+        return CLF_OK;
+    CLF_TRY(clfi_graph_create(session->context, MOST_PROGRAMS, &session->row_graph));
+    session->is_rehearsed = session->is_rehearsed && !session->row_graph;
+    return CLF_OK;
 }
 
 /* Compiles the kernels that the pass lacks, several at once. A later pass with fewer or more rows may need others, so every pass is
@@ -50,8 +73,10 @@ static clf_status run_packed(clf_session *session, const clf_row_pass *pass, con
     const int64_t sequences = batch->sequences;
     packed_pass p = {.session = session, .pass = pass, .batch = batch};
     CLF_TRY(make_results(&p));
+    CLF_TRY(prepare_graph(session));
     CLF_TRY(rehearse(session, &p));
     CLF_TRY(enqueue(&p));
+    session->row_passes++;
     CLF_TRY(clfi_buffer_read(p.rows.buffer, (size_t)p.rows.offset * sizeof *out, out, (size_t)sequences * pass->width * sizeof *out));
     return clfi_buffer_read(p.flagged.buffer, (size_t)p.flagged.offset * sizeof *flags, flags, (size_t)sequences * sizeof *flags);
 }
@@ -164,15 +189,19 @@ typedef struct warm_rows {
     int32_t *ids, *offsets; /* [tokens], all 0; [tokens + 1] */
 } warm_rows;
 
-/* Enqueues a pass over a trial number of tokens: even items put them into as few sequences as possible, odd items one into each sequence.
- * Heads compute a row for each sequence, so the two may need different kernels. */
+/* Kinds of trials. Tokens lie in as few sequences as possible, or one in each sequence: heads compute a row for each sequence. Passes are
+ * launch graphs, or the single launches that they become when a graph is switched off. */
+enum { IS_SPREAD = 1, IS_SINGLE = 2, TRIAL_KINDS = 4 };
+
+/* Enqueues a pass over a trial number of tokens. */
 static clf_status run_trial(void *user, size_t item)
 {
     const warm_rows *w = user;
-    const size_t tokens = clfi_trial_rows(item / 2, w->tokens), length = item % 2 ? 1 : w->longest;
+    const size_t kind = item % TRIAL_KINDS, tokens = clfi_trial_rows(item / TRIAL_KINDS, w->tokens);
+    const size_t length = kind & IS_SPREAD ? 1 : w->longest;
     const size_t sequences = (tokens + length - 1) / length;
     clf_token_batch batch;
-    packed_pass p = {.session = w->session, .pass = w->pass, .batch = &batch};
+    packed_pass p = {.session = w->session, .pass = w->pass, .batch = &batch, .is_single = kind & IS_SINGLE};
     for (size_t i = 0; i <= sequences; i++)
         w->offsets[i] = (int32_t)(i < sequences ? i * length : tokens);
     CLF_TRY(clfi_session_pack(w->session, &(clf_sequences){w->ids, NULL, w->offsets, sequences}, &batch));
@@ -183,12 +212,14 @@ static clf_status run_trial(void *user, size_t item)
 clf_status clfi_row_pass_warm(clf_session *session, const clf_row_pass *pass, size_t tokens)
 {
     const size_t longest = (size_t)session->model->network->config.source.max_positions;
+    session->row_passes = MANY_PASSES;
+    CLF_TRY(prepare_graph(session));
     warm_rows w = {.session = session, .pass = pass, .tokens = tokens, .longest = longest < tokens ? longest : tokens};
     clf_status st;
     CLF_GOTO(clfi_alloc(tokens, sizeof *w.ids, "token ids", &w.ids));
     CLF_GOTO(clfi_alloc(tokens + 1, sizeof *w.offsets, "token ids", &w.offsets));
     do
-        st = clfi_rehearse_all(session->context, run_trial, &w, 2 * clfi_trial_count(tokens));
+        st = clfi_rehearse_all(session->context, run_trial, &w, TRIAL_KINDS * clfi_trial_count(tokens));
     while (clfi_session_reload(session, &st) || clfi_session_recover(session, &st));
     session->is_rehearsed = st == CLF_OK;
 done:

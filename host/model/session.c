@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "model/chat_prompt.h"
 #include "model/decode_batch.h"
+#include "runtime/launch_graph.h"
 
 clf_status clf_session_create(clf_model *model, clf_context *context, clf_session **out)
 {
@@ -36,6 +37,7 @@ void clf_session_destroy(clf_session *session)
     if (!session)
         return;
     clfi_context_drain(session->context); /* kernels may still read the model's weights */
+    clfi_graph_destroy(session->row_graph);
     clfi_decode_destroy(session->decoding);
     clfi_chat_prompt_close(session->chat);
     clfi_packer_clear(&session->packer);
@@ -62,6 +64,8 @@ clf_status clfi_session_refresh(clf_session *session)
     if (session->model->opening != opening)
         CLF_TRY(clfi_model_load_again(session->model));
     forget_portable(session);
+    clfi_graph_destroy(session->row_graph);
+    session->row_graph = NULL;
     clfi_packer_clear(&session->packer);
     session->packer = clfi_packer(session->context);
     session->is_rehearsed = session->is_decoding_rehearsed = false;

@@ -12,6 +12,8 @@ struct clf_session {
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
     uint32_t opening;     /* context->openings when the members below were made */
     clf_packer packer;
+    struct clf_launch_graph *row_graph; /* of passes over rows; NULL: few were run yet, or the device runs no graphs */
+    size_t row_passes;
     clf_session *portable;             /* the same model on the portable engines; NULL until a result was corrupt */
     bool is_rehearsed;                 /* a rehearsed pass lacked no kernel; later passes are not rehearsed */
     struct clf_decode_batch *decoding; /* made when text is first generated */

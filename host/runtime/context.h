@@ -87,6 +87,7 @@ struct clf_context {
     void (*on_loss)(void *user);      /* called when work goes on after a loss (clf_last_error: why); NULL: a log line instead */
     void *on_loss_user;
     struct clf_rehearsal *rehearsal; /* runtime/rehearsal.h; NULL: work is really done */
+    uint64_t rehearsals;             /* that have begun */
     uint64_t builds_expected;        /* programs built from source before the last rehearsal, plus those that it found missing */
     uint64_t asker;                  /* the engine that requests kernels now, as a bit (op/engines.h); 0: none */
     uint64_t unbuilt;                /* bits of engines that are left out: the driver cannot compile or run one of their kernels */

@@ -6,8 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "runtime/recording.h"
+#include "runtime/graph_program.h"
 #include "runtime/launch.h"
 #include "runtime/launch_budget.h"
 #include "runtime/rehearsal.h"
@@ -22,9 +21,7 @@ enum {
     MEETING_WORDS = 160,
     IS_COMPLETE = 1,
     PAGE = 4096,
-    FEW_LAUNCHES = 64, /* with fewer launches a graph saves less time than its program takes to compile */
-    FEW_ON_GPUS = 32,  /* the same for GPUs, where each launch saves more */
-    MOST_PROGRAMS = 2  /* programs that a graph may build when its kernels change: each takes seconds */
+    FEW_LAUNCHES = 32 /* with fewer launches a graph saves less time than its program takes to compile */
 };
 
 /* Graphs are switched off if other programs use too much of the device: if a compute unit waits longer than FREE_NS plus 1/LATE_PART of
@@ -120,10 +117,9 @@ struct clf_launch_graph {
     clf_context *context;
     uint32_t opening; /* context->openings when the graph was created: its memory is valid only for this one */
     meeting *meeting;
-    clf_kernel_spec spec;
-    size_t spec_parts; /* number of recording.parts in `spec` */
-    size_t programs;   /* number of programs that the graph has needed so far */
-    size_t groups;     /* work-groups of the launch */
+    clf_graph_programs programs;
+    const clf_kernel_spec *program; /* has the recording's kernels */
+    size_t groups;                  /* work-groups of the launch */
     shared_memory records;
     unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* key of the recording */
     size_t key_size;
@@ -150,8 +146,8 @@ static clf_status enqueue_each(clf_launch_graph *graph)
     const clf_recording *recording = &graph->recording;
     for (size_t i = 0; i < recording->launch_count; i++) {
         const clf_recorded_launch *l = &recording->launches[i];
-        graph->context->asker = recording->parts.list[l->part].askers;
-        clf_launch launch = clfi_launch(graph->context, &recording->parts.list[l->part].spec);
+        graph->context->asker = l->part->askers;
+        clf_launch launch = clfi_launch(graph->context, &l->part->spec);
         for (size_t k = 0; k < l->arguments; k++) {
             const clf_recorded_argument *a = &recording->arguments[l->first + k];
             if (a->type)
@@ -185,7 +181,7 @@ static clf_status interrupt(clf_recording *recording)
     return st;
 }
 
-clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
+clf_status clfi_graph_create(clf_context *context, size_t most_programs, clf_launch_graph **out)
 {
     clf_launch_graph *graph;
     meeting *place = NULL;
@@ -199,6 +195,7 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     graph->meeting = place;
     graph->recording.group = context->device.caps.graph_group;
     graph->groups = context->device.caps.graph_groups;
+    graph->programs.most = most_programs;
     *out = graph;
     return CLF_OK;
 }
@@ -218,6 +215,7 @@ void clfi_graph_destroy(clf_launch_graph *graph)
     if (graph->opening == graph->context->openings && is_queue_idle(graph->context))
         free_memory(&graph->records);
     forget_recording(graph);
+    clfi_graph_programs_free(&graph->programs);
     clfi_recording_free(&graph->recording);
     free(graph);
 }
@@ -259,52 +257,6 @@ bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size)
     graph->context->recording = &graph->recording;
     graph->context->interrupt = interrupt;
     return true;
-}
-
-/* Hashes the parts' kernels and macros, so that contexts which share programs do not confuse the programs of two graphs. */
-static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_TEXT_BYTES])
-{
-    clf_str text = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    for (size_t i = 0; st == CLF_OK && i < parts->count; i++)
-        st = clfi_str_appendf(&text, "%s%s\n", parts->list[i].spec.kernel, parts->list[i].spec.options);
-    clfi_hash(clfi_str_text(&text), text.length, out);
-    clfi_str_free(&text);
-    return st;
-}
-
-/* Removes the parts that were recorded after the graph's program was made. */
-static void forget_new_parts(clf_launch_graph *graph)
-{
-    clf_program_parts *parts = &graph->recording.parts;
-    while (parts->count > graph->spec_parts)
-        clfi_str_free(&parts->list[--parts->count].tail);
-}
-
-/* Sets graph->spec to the program of all parts that were noted so far. */
-static clf_status find_spec(clf_launch_graph *graph)
-{
-    clf_program_parts *parts = &graph->recording.parts;
-    char key[CLFI_HASH_TEXT_BYTES];
-    if (graph->spec_parts == parts->count)
-        return CLF_OK;
-    clfi_str_clear(&parts->head);
-    CLF_TRY(clfi_str_append_text(&parts->head, "#define EACH_PART(F)"));
-    for (size_t i = 0; i < parts->count; i++)
-        CLF_TRY(clfi_str_appendf(&parts->head, " F(%zu)", i));
-    CLF_TRY(clfi_str_append_char(&parts->head, '\n'));
-    CLF_TRY(hash_parts(parts, key));
-    if (graph->recording.group > 1) {
-        graph->spec = clfi_kernel_spec("group_graph.cl", "group_graph");
-        clfi_spec_int(&graph->spec, "GROUP", graph->recording.group);
-        clfi_spec_int(&graph->spec, "SPACE_BYTES", CLFI_GRAPH_SPACE_BYTES);
-        clfi_spec_int(&graph->spec, "HAS_PTX", graph->context->device.caps.has_ptx);
-    } else
-        graph->spec = clfi_kernel_spec("launch_graph.cl", "launch_graph");
-    graph->spec.parts = parts;
-    clfi_spec_text(&graph->spec, "KEY", key);
-    graph->spec_parts = parts->count;
-    return CLF_OK;
 }
 
 static clf_kernel_spec address_spec(void)
@@ -391,14 +343,14 @@ static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
     volatile uint32_t *words = m->words.data;
     words[ARRIVED_WORD] = words[BEGUN_WORD] = words[STATE_WORD] = 0;
     CLF_TRY(send_memory(graph->context, &m->words, MEETING_WORDS * sizeof *words));
-    clf_launch launch = clfi_launch(graph->context, &graph->spec);
+    clf_launch launch = clfi_launch(graph->context, graph->program);
     clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
     clfi_arg_int(&launch, (int64_t)launches);
     clfi_arg_bytes(&launch, &m->words.memory, sizeof m->words.memory);
     const uint64_t begun_ns = clfi_now_ns();
     CLF_TRY(clfi_launch_1d(&launch, graph->groups, (size_t)graph->recording.group));
     if (clfi_budget_is_set(graph->context))
-        clfi_budget_note(graph->context, graph->spec.kernel, estimate(graph));
+        clfi_budget_note(graph->context, graph->program->kernel, estimate(graph));
     CLF_TRY(receive_memory(graph->context, &m->words, MEETING_WORDS * sizeof *words));
     m->busy_ns += clfi_now_ns() - begun_ns;
     *out_is_complete = words[STATE_WORD] == IS_COMPLETE;
@@ -445,23 +397,17 @@ static clf_status rehearse_kernel(clf_context *context, const clf_kernel_spec *s
 static clf_status rehearse_program(clf_launch_graph *graph)
 {
     const clf_kernel_spec address = address_spec();
+    if (clfi_rehearsal_replace(graph->context, graph->program))
+        return CLF_OK;
     CLF_TRY(rehearse_kernel(graph->context, &address, 1));
-    return rehearse_kernel(graph->context, &graph->spec, (size_t)graph->recording.group);
+    return rehearse_kernel(graph->context, graph->program, (size_t)graph->recording.group);
 }
 
-/* Gets the graph's program, and builds it if necessary. In a rehearsal only notes it, as one program with the kernels of all recordings
- * so far. BUILD: it cannot be built. */
-static clf_status find_program(clf_launch_graph *graph)
+/* Gets the graph's program, and builds it if necessary; in a rehearsal only notes it. BUILD: it cannot be built. */
+static clf_status get_program(clf_launch_graph *graph)
 {
-    const bool is_new = graph->spec_parts != graph->recording.parts.count;
     clf_kernel *kernel;
-    CLF_TRY(find_spec(graph));
-    if (graph->context->rehearsal && clfi_rehearsal_replace(graph->context, &graph->spec))
-        return CLF_OK;
-    graph->programs += is_new;
-    if (graph->context->rehearsal)
-        return rehearse_program(graph);
-    return clfi_kernel_get(graph->context, &graph->spec, &kernel);
+    return graph->context->rehearsal ? rehearse_program(graph) : clfi_kernel_get(graph->context, graph->program, &kernel);
 }
 
 static clf_status launch_singly(clf_launch_graph *graph)
@@ -478,7 +424,7 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
     *out_is_graph = false;
     if (launches == 0)
         return CLF_OK;
-    if (launches < (graph->recording.group > 1 ? FEW_ON_GPUS : FEW_LAUNCHES) && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
+    if (launches < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
         return enqueue_launches(graph);
     if (estimate(graph) > graph->context->budget.limit_ns) /* never without a limit */
         return enqueue_launches(graph);
@@ -487,12 +433,10 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
         graph->is_off = true;
         return enqueue_launches(graph);
     }
-    if (graph->programs == MOST_PROGRAMS && graph->recording.parts.count > graph->spec_parts) {
-        const clf_status st = enqueue_launches(graph);
-        forget_new_parts(graph);
-        return st;
-    }
-    const clf_status found = find_program(graph);
+    CLF_TRY(clfi_graph_programs_find(graph->context, &graph->programs, &graph->recording, &graph->program));
+    if (!graph->program)
+        return enqueue_launches(graph);
+    const clf_status found = get_program(graph);
     if (found == CLF_BUILD)
         return launch_singly(graph);
     if (found != CLF_OK || graph->context->rehearsal)
@@ -524,7 +468,7 @@ clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
     graph->context->recording = NULL;
     if (st == CLF_OK)
         st = launch_recording(graph, &graph->is_kept);
-    if (st != CLF_OK || graph->is_off)
+    if (st != CLF_OK || graph->is_off || graph->key_size == 0)
         graph->is_kept = false;
     if (!graph->is_kept)
         forget_recording(graph);

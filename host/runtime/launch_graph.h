@@ -15,8 +15,10 @@
  * (caps.graph_groups). They also need some tens of launches at least, unless the environment variable CLF_GRAPH is 1. A graph ends early
  * if a kernel that cannot be part of it, a transfer, or anything else enters the queue between begin and end. Its launches are then
  * enqueued one by one, in the same order, now and from then on. The same happens if work-groups do not run at the same time, which no
- * driver guarantees: they do no work before all of them have started. A graph's program is built for the kernels of its first recording,
- * or of all recordings of a rehearsal, and once more if a recording has others. A recording with yet others is launched one by one. */
+ * driver guarantees: they do no work before all of them have started.
+ *
+ * A graph's program has the kernels of one recording, or of all recordings of a rehearsal. A recording with other kernels needs another
+ * program. If the graph has as many programs as it may have, that recording is launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 
@@ -24,8 +26,9 @@
 
 typedef struct clf_launch_graph clf_launch_graph;
 
-/* *out NULL: the device runs no graphs, or CLF_GRAPH is 0. OUT_OF_MEMORY, DEVICE, DEVICE_LOST. */
-clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out);
+/* most_programs: each takes seconds to compile. *out NULL: the device runs no graphs, or CLF_GRAPH is 0. OUT_OF_MEMORY, DEVICE,
+ * DEVICE_LOST. */
+clf_status clfi_graph_create(clf_context *context, size_t most_programs, clf_launch_graph **out);
 void clfi_graph_destroy(clf_launch_graph *graph); /* waits for the queue; NULL is a no-op */
 
 /* True: the caller launches its kernels, and they are recorded (not if graph is NULL or has been switched off). False: the key is that of

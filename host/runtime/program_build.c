@@ -59,7 +59,7 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
         CLF_TRY(clfi_str_append_text(out, clfi_budget_prelude));
     CLF_TRY(append_source(context, spec, out));
     for (size_t i = 0; parts && i < parts->count; i++) {
-        const clf_program_part *part = &parts->list[i];
+        const clf_program_part *part = parts->list[i];
         CLF_TRY(clfi_str_appendf(out, "%s\n", part->spec.options));
         CLF_TRY(append_part(context, part, out));
     }
@@ -99,7 +99,7 @@ clf_status clfi_program_texts(const clf_context *context, const clf_kernel_spec 
     }
     CLF_TRY(add_main(context, spec, &out->list[0]));
     for (size_t i = 0; i < parts->count; i++)
-        CLF_TRY(add_part(context, &parts->list[i], &out->list[1 + i]));
+        CLF_TRY(add_part(context, parts->list[i], &out->list[1 + i]));
     return CLF_OK;
 }
 

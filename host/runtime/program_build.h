@@ -11,16 +11,18 @@ enum { CLFI_GRAPH_SPACE_BYTES = 32768 }; /* local memory that a launch graph giv
 
 typedef struct clf_program_part {
     clf_kernel_spec spec;
-    uint64_t hash;   /* hash of the options */
-    bool is_group;   /* the graph's work-groups take whole work-groups of this kernel; false: single work-items */
-    uint64_t askers; /* engines that need the part, one bit each, as in context->asker */
-    clf_str tail;    /* OpenCL C appended to its source: the function part_<number>, through which the graph's kernel calls the part */
+    uint64_t hash;      /* hash of the options */
+    uint32_t number;    /* from the kernel's name and options, so that it is the same in every process */
+    bool is_group;      /* the graph's work-groups take whole work-groups of this kernel; false: single work-items */
+    uint64_t askers;    /* engines that need the part, one bit each, as in context->asker */
+    uint64_t recording; /* the last one with the part: clf_recording.number */
+    clf_str tail;       /* OpenCL C appended to its source: the function part_<number>, through which the graph's kernel calls the part */
 } clf_program_part;
 
 /* The parts that a specification is linked from. The maker of the specification owns them. */
 typedef struct clf_program_parts {
     clf_str head; /* text before the source of the program's own file */
-    clf_program_part *list;
+    clf_program_part **list;
     size_t count, capacity;
 } clf_program_parts;
 

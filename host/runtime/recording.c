@@ -26,10 +26,11 @@ void clfi_recording_clear(clf_recording *recording)
 void clfi_recording_free(clf_recording *recording)
 {
     clfi_recording_clear(recording);
-    for (size_t i = 0; i < recording->parts.count; i++)
-        clfi_str_free(&recording->parts.list[i].tail);
-    free(recording->parts.list);
-    clfi_str_free(&recording->parts.head);
+    for (size_t i = 0; i < recording->part_count; i++) {
+        clfi_str_free(&recording->parts[i]->tail);
+        free(recording->parts[i]);
+    }
+    free(recording->parts);
     clfi_str_free(&recording->records);
     free(recording->launches);
     free(recording->arguments);
@@ -66,24 +67,61 @@ static void forget_unfinished(clf_recording *recording)
     recording->records.length = recording->end;
 }
 
+static clf_program_part *find_part(const clf_recording *recording, const clf_kernel_spec *spec, uint64_t hash)
+{
+    for (size_t i = 0; i < recording->part_count; i++) {
+        clf_program_part *part = recording->parts[i];
+        if (clfi_spec_is(spec, hash, part->spec.kernel, part->spec.options, part->hash))
+            return part;
+    }
+    return NULL;
+}
+
+static bool is_taken_number(const clf_recording *recording, uint32_t number)
+{
+    for (size_t i = 0; i < recording->part_count; i++)
+        if (recording->parts[i]->number == number)
+            return true;
+    return false;
+}
+
+/* A number that no other part has. It is an int in OpenCL C. */
+static uint32_t number_of(const clf_recording *recording, const clf_kernel_spec *spec, uint64_t hash)
+{
+    uint32_t number = (uint32_t)(hash ^ hash >> 32);
+    for (const char *c = spec->kernel; *c; c++)
+        number = number * 31 + (unsigned char)*c;
+    while (is_taken_number(recording, number & INT32_MAX))
+        number++;
+    return number & INT32_MAX;
+}
+
+/* Adds the kernel to the recordings' parts. *out NULL: it cannot be part of a graph. */
+static clf_status add_part(clf_recording *recording, const clf_kernel_spec *spec, uint64_t hash, clf_program_part **out)
+{
+    const bool is_group = recording->group > 1 && can_be_told(spec, "GROUP_PARAMETERS");
+    *out = NULL;
+    if (spec->overflow || !(is_group || can_be_told(spec, "ITEM_PARAMETERS")))
+        return CLF_OK;
+    CLF_TRY(clfi_grow(&recording->parts, &recording->part_capacity, recording->part_count + 1, sizeof *recording->parts,
+                      "parts of a launch graph"));
+    CLF_TRY(clfi_alloc(1, sizeof **out, "part of a launch graph", out));
+    **out = (clf_program_part){
+        .spec = *spec, .hash = hash, .number = number_of(recording, spec, hash), .is_group = is_group, .tail = CLF_STR_INIT};
+    recording->parts[recording->part_count++] = *out;
+    return CLF_OK;
+}
+
 clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, uint64_t asker, bool *out_is_taken)
 {
-    clf_program_parts *parts = &recording->parts;
     const uint64_t hash = clfi_spec_hash(spec);
-    size_t part = 0;
-    while (part < parts->count &&
-           !clfi_spec_is(spec, hash, parts->list[part].spec.kernel, parts->list[part].spec.options, parts->list[part].hash))
-        part++;
-    const bool is_new = part == parts->count && !spec->overflow;
-    const bool is_group = is_new && recording->group > 1 && can_be_told(spec, "GROUP_PARAMETERS");
-    *out_is_taken = part < parts->count || (is_new && (is_group || can_be_told(spec, "ITEM_PARAMETERS")));
-    if (!*out_is_taken)
+    clf_program_part *part = find_part(recording, spec, hash);
+    if (!part)
+        CLF_TRY(add_part(recording, spec, hash, &part));
+    *out_is_taken = part != NULL;
+    if (!part)
         return CLF_OK;
-    if (part == parts->count) {
-        CLF_TRY(clfi_grow(&parts->list, &parts->capacity, part + 1, sizeof *parts->list, "parts of a launch graph"));
-        parts->list[parts->count++] = (clf_program_part){*spec, hash, is_group, 0, CLF_STR_INIT};
-    }
-    parts->list[part].askers |= asker;
+    part->askers |= asker;
     CLF_TRY(clfi_grow(&recording->launches, &recording->launch_capacity, recording->launch_count + 1, sizeof *recording->launches,
                       "launches of a launch graph"));
     forget_unfinished(recording);
@@ -111,7 +149,7 @@ static clf_status add_argument(clf_recording *recording, const char *type, clf_b
 
 const char *clfi_recording_kernel(const clf_recording *recording)
 {
-    return recording->parts.list[recording->launches[recording->launch_count].part].spec.kernel;
+    return recording->launches[recording->launch_count].part->spec.kernel;
 }
 
 clf_status clfi_recording_value(clf_recording *recording, const char *type, const void *value, size_t size)
@@ -135,14 +173,15 @@ clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer)
 
 /* Appends the function through which the graph's kernel calls a part. It loads the arguments from the record, and loops over the part's
  * items or work-groups. */
-static clf_status add_tail(const clf_recording *recording, const clf_recorded_launch *launch, clf_program_part *part)
+static clf_status add_tail(const clf_recording *recording, const clf_recorded_launch *launch)
 {
-    clf_str *tail = &part->tail;
+    const clf_program_part *part = launch->part;
+    clf_str *tail = &launch->part->tail;
     const size_t arguments = recording->end + HEADER_BYTES;
     const bool is_shared = recording->group > 1; /* the graph's groups share the part's items or work-groups evenly */
     CLF_TRY(clfi_str_appendf(tail,
-                             "\nvoid part_%zu(uint first, uint end,%s uint items_x, uint items_y, __global const uchar *arguments%s)\n{\n",
-                             launch->part, is_shared ? " uint step," : "", is_shared ? ", __local uint4 *space" : ""));
+                             "\nvoid part_%u(uint first, uint end,%s uint items_x, uint items_y, __global const uchar *arguments%s)\n{\n",
+                             part->number, is_shared ? " uint step," : "", is_shared ? ", __local uint4 *space" : ""));
     for (size_t i = 0; i < launch->arguments; i++) {
         const clf_recorded_argument *a = &recording->arguments[launch->first + i];
         const size_t offset = a->at - arguments;
@@ -162,12 +201,11 @@ static clf_status add_tail(const clf_recording *recording, const clf_recorded_la
     return clfi_str_appendf(tail, ");\n%s    }\n}\n", part->is_group ? "        barrier(CLK_LOCAL_MEM_FENCE);\n" : "");
 }
 
-clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl_uint dimensions, const size_t *groups,
-                              const size_t *local)
+clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl_uint dimensions, const size_t *groups, const size_t *local)
 {
     clf_recorded_launch *launch = &recording->launches[recording->launch_count];
-    clf_program_part *part = &recording->parts.list[launch->part];
-    uint32_t header[HEADER_WORDS] = {0, (uint32_t)launch->part};
+    clf_program_part *part = launch->part;
+    uint32_t header[HEADER_WORDS] = {0, part->number};
     size_t end;
     for (cl_uint i = 0; i < 3; i++) {
         launch->groups[i] = i < dimensions ? groups[i] : 1;
@@ -182,10 +220,11 @@ clf_status clfi_recording_end(clf_recording *recording, const clf_work *work, cl
     header[IS_GROUP_WORD] = part->is_group;
     if (part->is_group && (launch->local[0] != (size_t)recording->group || launch->local[1] != 1 || launch->local[2] != 1))
         recording->is_unfit = true;
+    part->recording = recording->number;
     launch->work = *work;
     launch->arguments = recording->argument_count - launch->first;
     if (!part->tail.length)
-        CLF_TRY(add_tail(recording, launch, part));
+        CLF_TRY(add_tail(recording, launch));
     clfi_round_up(recording->records.length, RECORD_ALIGNMENT, &end);
     CLF_TRY(pad(&recording->records, end));
     header[0] = (uint32_t)(end - recording->end);

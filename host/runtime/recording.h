@@ -13,14 +13,15 @@ typedef struct clf_recorded_argument {
 } clf_recorded_argument;
 
 typedef struct clf_recorded_launch {
-    size_t part;             /* index in clf_recording.parts */
+    clf_program_part *part;
     size_t first, arguments; /* the first argument in clf_recording.arguments, and their number */
     size_t groups[3], local[3];
     clf_work work;
 } clf_recorded_launch;
 
 typedef struct clf_recording {
-    clf_program_parts parts; /* the kernels, each once; they stay from one recording to the next */
+    clf_program_part **parts; /* the kernels of all recordings, each once */
+    size_t part_count, part_capacity;
     clf_recorded_launch *launches;
     size_t launch_count, launch_capacity;
     clf_recorded_argument *arguments;

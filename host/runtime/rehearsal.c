@@ -128,6 +128,7 @@ static clf_status rehearse_once(clf_context *context, const rehearsed_items *ite
     const uint64_t unbuilt = context->unbuilt;
     const size_t unbuilt_graphs = context->unbuilt_graphs;
     context->rehearsal = &rehearsal;
+    context->rehearsals++;
     clf_status st = rehearse_items(context, items);
     context->rehearsal = NULL;
     if (st == CLF_OK && items->is_first)

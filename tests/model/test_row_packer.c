@@ -2,6 +2,7 @@
 /* Token ids in place of texts, calls that are cancelled, and a packer that is fed while it works. */
 #include "model/row_packer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,9 +230,63 @@ static void test_rounds(void **state)
     clf_model_destroy(model);
 }
 
+static uint64_t launches(const clf_context *context)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(context, &stats);
+    return stats.kernels_launched;
+}
+
+/* Logits of all texts in one pass, then of the first text. Returns the launches of the last pass. */
+static uint64_t classify(clf_context *context, const clf_model *model, clf_session *session, float *all, float *first)
+{
+    clf_text_pair pairs[TEXTS];
+    for (size_t i = 0; i < TEXTS; i++)
+        pairs[i] = (clf_text_pair){text_of(i), text_of(TEXTS - 1 - i)};
+    assert_true(clf_model_label_count(model) <= LABELS_MOST);
+    CHECK_OK(clf_session_classify(session, pairs, TEXTS, NULL, all, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        const uint64_t before = launches(context);
+        CHECK_OK(clf_session_classify(session, pairs, 1, NULL, first, NULL, NULL));
+        if (i == 1)
+            return launches(context) - before;
+    }
+    return 0;
+}
+
+/* Passes as launch graphs give the same bits as single launches. */
+static void test_graphs(void **state)
+{
+    static const char *const names[] = {"bert", "modernbert", "mpnet"};
+    clf_context *context = *state;
+    const clf_graph_use kept = context->graphs;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char path[256];
+        float want[2][TEXTS * LABELS_MOST] = {{0}}, got[2][TEXTS * LABELS_MOST] = {{0}};
+        clf_model *model;
+        clf_session *session[2];
+        snprintf(path, sizeof path, CLF_TEST_DATA "/classifiers/%s", names[i]);
+        CHECK_OK(clf_model_open(context, path, NULL, &model));
+        for (int k = 0; k < 2; k++)
+            CHECK_OK(clf_session_create(model, NULL, &session[k]));
+        context->graphs = CLFI_GRAPHS_NEVER;
+        const uint64_t single = classify(context, model, session[0], want[0], want[1]);
+        context->graphs = CLFI_GRAPHS_ALWAYS;
+        const uint64_t graph = classify(context, model, session[1], got[0], got[1]);
+        CHECK(memcmp(got, want, sizeof want) == 0, "%s: a launch graph gives other logits", names[i]);
+        if (context->device.caps.is_cpu && context->device.caps.graph_groups)
+            CHECK(graph == 1, "%s: %llu launches, expected 1 instead of %llu", names[i], (unsigned long long)graph,
+                  (unsigned long long)single);
+        for (int k = 0; k < 2; k++)
+            clf_session_destroy(session[k]);
+        clf_model_destroy(model);
+    }
+    context->graphs = kept;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_embed), cmocka_unit_test(test_classify), cmocka_unit_test(test_feeding),
-                                       cmocka_unit_test(test_rounds)};
+                                       cmocka_unit_test(test_rounds), cmocka_unit_test(test_graphs)};
     return cmocka_run_group_tests_name("model.row_packer", tests, device_setup, device_teardown);
 }

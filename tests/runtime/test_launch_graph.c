@@ -35,7 +35,7 @@ static void create(clf_context *context, world *w)
         CHECK_OK(clfi_buffer_create(context, sizeof w->host[i], &w->buffer[i]));
         CHECK_OK(clfi_buffer_write(w->buffer[i], 0, w->host[i], sizeof w->host[i]));
     }
-    CHECK_OK(clfi_graph_create(context, &w->graph));
+    CHECK_OK(clfi_graph_create(context, 2, &w->graph));
 }
 
 static void destroy(world *w)
