@@ -42,20 +42,13 @@ def shapes(config):
     width, hidden = config["hidden_size"], config["intermediate_size"]
     for name, rows in (("word", "vocab_size"), ("position", "max_position_embeddings"), ("token_type", "type_vocab_size")):
         yield f"embeddings.{name}_embeddings.weight", (config[rows], width)
-    norms, products = ["embeddings.LayerNorm"], []
+    yield "embeddings.LayerNorm.weight", (width,)
+    yield "embeddings.LayerNorm.bias", (width,)
     for layer in range(config["num_hidden_layers"]):
         for name in LAYER:
             rows, columns = hidden if name == "intermediate.dense" else width, hidden if name == "output.dense" else width
-            if name.endswith("LayerNorm"):
-                norms.append(f"encoder.layer.{layer}.{name}")
-            else:
-                products.append((f"encoder.layer.{layer}.{name}", rows, columns))
-    for name, rows, columns in products:
-        yield name + ".weight", (rows, columns)
-        yield name + ".bias", (rows,)
-    for name in norms:
-        yield name + ".weight", (width,)
-        yield name + ".bias", (width,)
+            yield f"encoder.layer.{layer}.{name}.weight", (rows,) if name.endswith("LayerNorm") else (rows, columns)
+            yield f"encoder.layer.{layer}.{name}.bias", (rows,)
 
 
 def make_model(directory, config):
