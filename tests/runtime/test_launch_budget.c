@@ -47,13 +47,6 @@ static clf_context *create(const clf_context *like, double launch_ms, int profil
     return context;
 }
 
-static uint64_t launches(const clf_context *context)
-{
-    clf_context_stats stats;
-    clf_context_get_stats(context, &stats);
-    return stats.kernels_launched;
-}
-
 /* One launch that is estimated to take `limits` budgets (0: states no work), and what is left of it. Returns in how many pieces it was. */
 static uint64_t launch_once(clf_context *context, const shape *s, double limits)
 {
@@ -67,7 +60,7 @@ static uint64_t launch_once(clf_context *context, const shape *s, double limits)
     assert_true(got && count <= ITEMS);
     CHECK_OK(clfi_buffer_create(context, 2 * ITEMS * sizeof *got, &x));
     CHECK_OK(clfi_buffer_write(x, 0, got, 2 * ITEMS * sizeof *got));
-    const uint64_t before = launches(context);
+    const uint64_t before = device_launches(context);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, x);
     clfi_arg_int(&launch, (int64_t)size[0]);
@@ -85,7 +78,7 @@ static uint64_t launch_once(clf_context *context, const shape *s, double limits)
     }
     clfi_buffer_release(x);
     free(got);
-    return launches(context) - before;
+    return device_launches(context) - before;
 }
 
 /* Every item runs once and knows its group, in as few pieces as keep the budget, none of which has more than its share. */

@@ -85,18 +85,11 @@ static void check(const world *w)
     }
 }
 
-static uint64_t launches(const clf_context *context)
-{
-    clf_context_stats stats;
-    clf_context_get_stats(context, &stats);
-    return stats.kernels_launched;
-}
-
 /* Launches since there were `before`: one of a graph, or `single` ones. A graph of groups is launched once more, with fewer of them, where
  * those that began waited too long for the others: so it is on a busy machine. */
 static void check_launches(const world *w, uint64_t before, bool is_graph, uint64_t single, const char *what)
 {
-    const uint64_t count = launches(w->context) - before, most = w->context->device.caps.graph_group > 1 ? 2 : 1;
+    const uint64_t count = device_launches(w->context) - before, most = w->context->device.caps.graph_group > 1 ? 2 : 1;
     CHECK(is_graph ? count >= 1 && count <= most : count == single, "%s: %llu launches, expected %s%llu", what, (unsigned long long)count,
           is_graph ? "at most " : "", (unsigned long long)(is_graph ? most : single));
 }
@@ -122,7 +115,7 @@ static void test_changing_kernels(void **state)
     world w;
     create(*state, &w);
     for (size_t i = 0; i < COUNT(kernels); i++) {
-        const uint64_t before = launches(w.context);
+        const uint64_t before = device_launches(w.context);
         CHECK_OK(run_kernels(&w, kernels[i]));
         check(&w);
         if (i > 0) /* the first asks where buffers lie */
@@ -146,7 +139,7 @@ static void test_rehearsed_kernels(void **state)
     rehearsed = w;
     CHECK_OK(clfi_rehearse(w.context, run_all_kernels, &rehearsed));
     for (int kernels = MOST_KERNELS; kernels > 0; kernels--) {
-        const uint64_t before = launches(w.context);
+        const uint64_t before = device_launches(w.context);
         CHECK_OK(run_kernels(&w, kernels));
         check(&w);
         if (kernels < MOST_KERNELS)
@@ -167,7 +160,7 @@ static void test_budget(void **state)
     const clf_launch_budget kept = w.context->budget;
     for (int round = 0; round < 4; round++) {
         const bool is_long = round % 2 == 1;
-        const uint64_t before = launches(w.context);
+        const uint64_t before = device_launches(w.context);
         const double ns = 2.0 * GRAPH_STEP_SIZE * sizeof(int) / w.context->budget.bytes_per_ns;
         w.context->budget.limit_ns = is_long ? ns * (STEPS - 1) : 2 * ns * STEPS;
         w.context->budget.is_measured = true;
@@ -187,7 +180,7 @@ static void test_steps(void **state)
     world w;
     create(*state, &w);
     for (int round = 0; round < 3; round++) {
-        const uint64_t before = launches(w.context);
+        const uint64_t before = device_launches(w.context);
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, STEPS)));
         check(&w);
@@ -213,7 +206,7 @@ static void test_groups(void **state)
         create(*state, &w);
         w.shape = &shape;
         for (int round = 0; round < 3; round++) {
-            const uint64_t before = launches(w.context);
+            const uint64_t before = device_launches(w.context);
             assert_true(clfi_graph_begin(w.graph, NULL, 0));
             CHECK_OK(clfi_graph_end(w.graph, run(&w, 49)));
             check(&w);
@@ -236,7 +229,7 @@ static void test_unfit_groups(void **state)
             continue;
         create(*state, &w);
         for (int round = 0; round < 3; round++) {
-            const uint64_t before = launches(w.context);
+            const uint64_t before = device_launches(w.context);
             assert_true(clfi_graph_begin(w.graph, NULL, 0));
             w.shape = &fit;
             clf_status st = run(&w, 6);
@@ -289,12 +282,12 @@ static void test_interruptions(void **state)
         }
         CHECK_OK(clfi_graph_end(w.graph, st != CLF_OK ? st : run(&w, 5)));
         check(&w);
-        const uint64_t before = launches(w.context);
+        const uint64_t before = device_launches(w.context);
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, 6)));
         check(&w);
-        CHECK(launches(w.context) == before + 6, "6 launches after a graph was off are %llu",
-              (unsigned long long)(launches(w.context) - before));
+        CHECK(device_launches(w.context) == before + 6, "6 launches after a graph was off are %llu",
+              (unsigned long long)(device_launches(w.context) - before));
         destroy(&w);
     }
 }
@@ -306,11 +299,11 @@ static void test_few(void **state)
     clf_context *context = *state;
     context->graphs = CLFI_GRAPHS_LONG;
     create(context, &w);
-    const uint64_t before = launches(context);
+    const uint64_t before = device_launches(context);
     assert_true(clfi_graph_begin(w.graph, NULL, 0));
     CHECK_OK(clfi_graph_end(w.graph, run(&w, 5)));
     check(&w);
-    CHECK(launches(context) == before + 5, "%llu launches", (unsigned long long)(launches(context) - before));
+    CHECK(device_launches(context) == before + 5, "%llu launches", (unsigned long long)(device_launches(context) - before));
     context->graphs = CLFI_GRAPHS_ALWAYS;
     destroy(&w);
 }
@@ -333,7 +326,7 @@ static void check_repeats(world *w)
     static const bool is_new[] = {true, false, false, true, false, true, false};
     const bool is_graph = w->graph && (!w->shape || takes_groups(w));
     for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint64_t before = launches(w->context);
+        const uint64_t before = device_launches(w->context);
         CHECK(run_for(w, keys[i]) == (is_new[i] || !is_graph), "turn %zu, key %d: expected %s", i, keys[i], is_new[i] ? "new" : "known");
         if (i > 0) /* the first asks where buffers lie */
             check_launches(w, before, is_graph, 10, "repeats");
@@ -483,13 +476,13 @@ static void test_too_many_groups(void **state)
         w.shape = caps.graph_group > 1 ? &shape : NULL;
         context->device.caps.compute_units = is_second_complete ? caps.compute_units : many;
         for (int i = 0; i < 3; i++) {
-            const uint64_t before = launches(context);
+            const uint64_t before = device_launches(context);
             assert_true(clfi_graph_begin(w.graph, &i, sizeof i));
             CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
             check(&w);
             if (i > 0) /* the first asks where buffers lie, and tries */
-                CHECK(launches(context) == before + (is_second_complete ? 1 : 10), "%llu launches",
-                      (unsigned long long)(launches(context) - before));
+                CHECK(device_launches(context) == before + (is_second_complete ? 1 : 10), "%llu launches",
+                      (unsigned long long)(device_launches(context) - before));
         }
         context->device.caps = caps;
         destroy(&w);
@@ -508,7 +501,7 @@ static void test_late(void **state)
         volatile uint32_t *late = (volatile uint32_t *)context->is_lost - LOST_WORD + LATE_WORD;
         context->graphs = CLFI_GRAPHS_LONG;
         for (int i = 0; i < 4; i++) {
-            const uint64_t before = launches(context);
+            const uint64_t before = device_launches(context);
             *late = i < 2 ? 5 * (units - 1) : 100000 * (units - 1); /* milliseconds of each unit but the one that was waited for */
             assert_true(clfi_graph_begin(w.graph, NULL, 0));
             CHECK_OK(clfi_graph_end(w.graph, run(&w, TURNS)));
@@ -542,7 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changing_kernels),
         cmocka_unit_test(test_rehearsed_kernels),
-        cmocka_unit_test(test_budget), cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_steps),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_unfit_groups),
         cmocka_unit_test(test_released),

@@ -84,3 +84,10 @@ int device_teardown(void **state)
     clf_context_destroy(*state);
     return 0;
 }
+
+uint64_t device_launches(const clf_context *context)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(context, &stats);
+    return stats.kernels_launched;
+}

@@ -15,4 +15,6 @@ int device_setup_cached(void **state); /* keeps the library's cache of programs 
 int device_setup_optimised(void **state);
 int device_teardown(void **state);
 
+uint64_t device_launches(const clf_context *context); /* kernels launched so far */
+
 #endif
