@@ -12,7 +12,10 @@
 #include "runtime/launch_graph.h"
 #include "runtime/rehearsal.h"
 
-enum { MANY_PASSES = 16, MOST_PROGRAMS = 16 };
+enum {
+    MANY_PASSES = 16,  /* of a session, before it has a launch graph */
+    MOST_PROGRAMS = 16 /* of this graph: products of different numbers of rows have different kernels */
+};
 
 /* Arguments of enqueue: a batch, and where its rows and their flags go on the device. */
 typedef struct packed_pass {

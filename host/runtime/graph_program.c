@@ -119,12 +119,13 @@ clf_status clfi_graph_programs_find(const clf_context *context, clf_graph_progra
 {
     const uint64_t rehearsal = context->rehearsal ? context->rehearsals : 0;
     clf_graph_program *const last = programs->count ? programs->list[programs->count - 1] : NULL;
-    if (!known_program(programs, recording)) {
-        if (rehearsal && last && last->rehearsal == rehearsal)
-            CLF_TRY(add_kernels(context, recording, last));
-        else if (programs->count < programs->most)
-            CLF_TRY(make_program(context, programs, recording, rehearsal));
-    }
+    *out = known_program(programs, recording);
+    if (*out)
+        return CLF_OK;
+    if (rehearsal && last && last->rehearsal == rehearsal)
+        CLF_TRY(add_kernels(context, recording, last));
+    else if (programs->count < programs->most)
+        CLF_TRY(make_program(context, programs, recording, rehearsal));
     *out = known_program(programs, recording);
     return CLF_OK;
 }
