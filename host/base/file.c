@@ -130,8 +130,11 @@ static clf_status look_for(const char *path, struct stat *info, bool *out)
         return CLF_OK;
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
-    if (lstat(path, info) == 0)
-        CLF_FAIL(CLF_IO, "look for %s: a link to a file that does not exist", path);
+    if (lstat(path, info) == 0) {
+        if (S_ISLNK(info->st_mode))
+            CLF_FAIL(CLF_IO, "look for %s: a link to a file that does not exist", path);
+        return CLF_OK; /* another process made it between the two calls */
+    }
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
     *out = false;

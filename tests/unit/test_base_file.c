@@ -205,6 +205,31 @@ static void existence(void **state)
     CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "closed/any", path), &exists), CLF_IO, "closed/any");
 }
 
+/* A name that another process makes and removes meanwhile is there or not; it is never taken for a link that leads nowhere. */
+static void existence_changes(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    temp_path(temp_root, "changing", path);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        for (;;) {
+            close(open(path, O_CREAT | O_WRONLY, 0600));
+            unlink(path);
+        }
+    unsigned seen[2] = {0};
+    clf_status st = CLF_OK;
+    for (int i = 0; (i < 100000 || !seen[false] || !seen[true]) && st == CLF_OK; i++) {
+        bool exists = false;
+        st = clfi_file_exists(path, &exists);
+        seen[exists]++;
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    CHECK_OK(st);
+}
+
 static void lines(void **state)
 {
     (void)state;
@@ -341,6 +366,7 @@ int main(void)
         cmocka_unit_test(not_a_file),
         cmocka_unit_test(reading),
         cmocka_unit_test(existence),
+        cmocka_unit_test(existence_changes),
         cmocka_unit_test(lines),
         cmocka_unit_test(marks),
         cmocka_unit_test(directories),
