@@ -7,7 +7,7 @@
 
 #include "kernel/loops.h"
 
-enum { VECTOR_GROUPS = 256, GROUP_WG = 64 /* work-group size without launch graphs */ };
+enum { GROUP_WG = 64 /* work-group size without launch graphs */ };
 
 /* The same struct as in cl/shared/embedding_rows.cl. */
 typedef struct table_layout {
@@ -74,7 +74,7 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
     const int64_t tokens = args->y->dim[0];
     clf_kernel_spec spec = spec_of(args, "embedding_vector.cl", "embedding_vector");
     clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);
-    const int64_t per_item = clfi_loops_clamp(context, vector_iterations(context, args), (tokens + VECTOR_GROUPS - 1) / VECTOR_GROUPS);
+    const int64_t per_item = clfi_rows_per_item(context, tokens, vector_iterations(context, args));
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);
     clfi_arg_long(&launch, tokens);

@@ -6,7 +6,7 @@
 
 #include "kernel/loops.h"
 
-enum { VECTOR_GROUPS = 64, GROUP_WG = 64 };
+enum { GROUP_WG = 64 };
 
 static void set_arguments(clf_launch *launch, const clf_log_softmax_args *args)
 {
@@ -39,7 +39,7 @@ clf_status clfi_log_softmax_vector(clf_context *context, const void *arguments)
 {
     const clf_log_softmax_args *args = arguments;
     const int64_t rows = args->x->dim[0];
-    const int64_t per_item = clfi_loops_clamp(context, row_iterations(context, args), (rows + VECTOR_GROUPS - 1) / VECTOR_GROUPS);
+    const int64_t per_item = clfi_rows_per_item(context, rows, row_iterations(context, args));
     clf_kernel_spec spec = clfi_kernel_spec("log_softmax_vector.cl", "log_softmax_vector");
     clfi_spec_int(&spec, "HAS_SHIFT", args->shift != NULL);
     clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);

@@ -22,4 +22,14 @@ static inline int64_t clfi_loops_clamp(const clf_context *context, int64_t itera
     return units > 1 ? units : 1;
 }
 
+/* Work-items of a compute unit: enough that all units end together, and few enough that they cost little. */
+enum { CLFI_ITEMS_PER_UNIT = 32 };
+
+/* How many of `rows` independent rows a work-item of a CPU kernel takes, if each row takes `iterations` of a loop. */
+static inline int64_t clfi_rows_per_item(const clf_context *context, int64_t rows, int64_t iterations)
+{
+    const int64_t items = CLFI_ITEMS_PER_UNIT * (int64_t)context->device.caps.compute_units;
+    return clfi_loops_clamp(context, iterations, (rows + items - 1) / items);
+}
+
 #endif

@@ -9,10 +9,7 @@
 #include "kernel/row_lanes.h"
 
 enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
-enum {
-    PASSES = 4,          /* over a row */
-    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough for balance, and few enough to cost little */
-};
+enum { PASSES = 4 /* over a row */ };
 
 typedef struct norm_layout {
     clf_axes rows, columns;
@@ -104,8 +101,7 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     const norm_layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_vector.cl", kernel_name(args->kind, false));
     clfi_spec_int(&spec, "WIDTH", l.width);
-    const int64_t wanted = (l.row_count + VECTOR_GROUPS - 1) / VECTOR_GROUPS;
-    const int64_t rows_per_item = clfi_loops_clamp(context, vector_iterations(&l), wanted);
+    const int64_t rows_per_item = clfi_rows_per_item(context, l.row_count, vector_iterations(&l));
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args, &l);
     clfi_arg_int(&launch, rows_per_item);

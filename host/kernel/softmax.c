@@ -13,7 +13,6 @@ enum {
     PASSES = 3,
     OVERLAPPED_KEYS = 1024, /* longest rows of which several stay in a first-level cache */
     KEPT_KEYS = 2048,       /* exponentials in private memory: 8 KiB of a first-level cache */
-    GROUPS_PER_UNIT = 32,   /* work-groups wanted per unit of a CPU: enough for balance, of many rows each, which overlap */
     LINE_BLOCK = 256,       /* columns whose maxima and sums stay in a first-level cache, in long runs of memory */
     SHORT_LINE_BLOCK = 64,  /* used if LINE_BLOCK gives too few work-items */
     LINES_PER_UNIT = 2,
@@ -42,8 +41,8 @@ static softmax_layout layout_of(const clf_softmax_args *args)
     clf_view query = *args->x; /* a walk whose offset is the index on the query axis */
     for (int i = 0; i < query.rank; i++)
         query.stride[i] = i == args->query_axis;
-    const clf_view *const operand[OPERANDS] = {args->x,    args->y,    args->mask,    args->padding, args->attention,
-                                               args->bias, args->lengths, args->query_axis >= 0 ? &query : NULL};
+    const clf_view *const operand[OPERANDS] = {args->x,         args->y,    args->mask,    args->padding,
+                                               args->attention, args->bias, args->lengths, args->query_axis >= 0 ? &query : NULL};
     clf_view rows[OPERANDS];
     const clf_view *pointer[OPERANDS];
     const int first[OPERANDS] = {0};
@@ -184,8 +183,7 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     clfi_spec_int(&spec, "KEPT_KEYS", !is_long ? OVERLAPPED_KEYS : l.keys <= KEPT_KEYS ? KEPT_KEYS : 0);
     if (is_long)
         clfi_spec_int(&spec, "IS_Y_F32", args->y->dtype == CLF_F32);
-    const int64_t groups = GROUPS_PER_UNIT * (int64_t)context->device.info.compute_units, wanted = (l.row_count + groups - 1) / groups;
-    const int64_t rows_per_item = clfi_loops_clamp(context, vector_iterations(context, &l), wanted);
+    const int64_t rows_per_item = clfi_rows_per_item(context, l.row_count, vector_iterations(context, &l));
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
     clfi_arg_int(&launch, rows_per_item);
@@ -251,8 +249,7 @@ clf_status clfi_softmax_lines_run(clf_context *context, const void *arguments)
     const int64_t columns = l.rows.dim[last], units = context->device.info.compute_units;
     const int64_t block = l.row_count / LINE_BLOCK >= LINES_PER_UNIT * units ? LINE_BLOCK : SHORT_LINE_BLOCK;
     const int64_t blocks_per_line = columns >= 2 * block ? columns / block : 1, blocks = l.row_count / columns * blocks_per_line;
-    const int64_t per_item =
-        clfi_loops_clamp(context, line_iterations(context, &l), (blocks + GROUPS_PER_UNIT * units - 1) / (GROUPS_PER_UNIT * units));
+    const int64_t per_item = clfi_rows_per_item(context, blocks, line_iterations(context, &l));
     clf_kernel_spec spec = clfi_kernel_spec("softmax_lines.cl", "softmax_lines");
     spec_common(&spec, args, &l);
     clfi_spec_text(&spec, "MASK", column_mask(args->mask));
