@@ -189,6 +189,22 @@ def measure_peer(server, arguments, command):
     peer.stop()
 
 
+def ideal_latencies(alone, rate, due, texts):
+    """Latencies of a server on processors that do nothing else. It takes all texts that wait into one pass: `alone` seconds for one text of
+    mean length, and 1 / rate for each more."""
+    words = [len(text.split()) for text in texts]
+    per_word = len(words) / (rate * sum(words))
+    latencies, now, first = [], 0.0, 0
+    while first < len(due):
+        now, end = max(now, due[first]), first
+        while end < len(due) and due[end] <= now:
+            end += 1
+        now += alone - 1 / rate + per_word * sum(words[first:end])
+        latencies += [now - at for at in due[first:end]]
+        first = end
+    return latencies
+
+
 def measure_latency(server, rate, arguments):
     texts = texts_of(400, 2)
     alone = drive(server, [embedding_of(text) for text in texts], 1)[1]
@@ -197,10 +213,12 @@ def measure_latency(server, rate, arguments):
     for _ in range(count):
         at += rng.expovariate(rate / 2)
         due.append(at)
-    loaded = drive(server, [embedding_of(text) for text in texts_of(count, 4)], arguments.clients, due)[1]
-    alone = statistics.median(alone)
+    texts, alone = texts_of(count, 4), statistics.median(alone)
+    loaded = drive(server, [embedding_of(text) for text in texts], arguments.clients, due)[1]
+    ideal = quantile(ideal_latencies(alone, rate, due, texts), 0.99)
     median, late = quantile(loaded, 0.5), quantile(loaded, 0.99)
-    report(what="latency", alone_ms=alone * 1e3, half_load_p50_ms=median * 1e3, half_load_p99_ms=late * 1e3, p99_by_alone=late / alone)
+    report(what="latency", alone_ms=alone * 1e3, half_load_p50_ms=median * 1e3, half_load_p99_ms=late * 1e3, p99_by_alone=late / alone,
+           ideal_p99_by_alone=ideal / alone)
 
 
 def stream_of(tokens, prompt):
