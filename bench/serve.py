@@ -5,10 +5,10 @@
 usage: serve.py PROGRAM MODEL [--rounds N] [--texts N] [--clients N] [--peer COMMAND ...] [--chat MODEL]
 
 Texts have 6 to 26 words. Each is a request of its own, which asks for base64, on kept connections. Prints JSON lines: texts/s of both and
-their ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. --peer, which may be repeated, adds the rate
-of another server with POST /v1/embeddings, in rounds that alternate with ours; its command gets --port. --chat adds the tokens/s of 16
-streams and the time to a first token beside 8 running streams. The client is one thread with prepared requests, so
-that it uses little CPU time."""
+their ratio, and the latencies of a single client and of Poisson arrivals at half of the rate. The tail that these arrivals have at an
+ideal server stands beside them. --peer, which may be repeated, adds the rate of another server with POST /v1/embeddings, in rounds that
+alternate with ours; its command gets --port. --chat adds the tokens/s of 16 streams and the time to a first token beside 8 running
+streams. The client is one thread with prepared requests, so that it uses little CPU time."""
 import argparse
 import json
 import os

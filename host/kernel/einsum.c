@@ -102,7 +102,7 @@ static index_walk choose_walk(const clf_context *context, const clf_einsum_loops
         w.items *= d == loops->kept_rank - 1 ? (loops->kept[d].size + w.run - 1) / w.run : loops->kept[d].size;
     for (int d = 0; d < loops->summed_rank; d++)
         w.summed *= loops->summed[d].size;
-    const int64_t wanted = (int64_t)context->device.caps.compute_units * (context->device.caps.is_cpu ? 32 : 512);
+    const int64_t wanted = (int64_t)context->device.caps.compute_units * (context->device.caps.is_cpu ? CLFI_ITEMS_PER_UNIT : 512);
     if (w.items < wanted && w.summed * w.run >= 2 * MIN_SLICE) {
         w.parts = (wanted + w.items - 1) / w.items;
         if (w.parts > w.summed * w.run / MIN_SLICE)

@@ -22,7 +22,7 @@ static inline int64_t clfi_loops_clamp(const clf_context *context, int64_t itera
     return units > 1 ? units : 1;
 }
 
-/* Work-items of a compute unit: enough that all units end together, and few enough that they cost little. */
+/* Work-items for each compute unit of a CPU: enough that all units end together, and few enough that they cost little. */
 enum { CLFI_ITEMS_PER_UNIT = 32 };
 
 /* How many of `rows` independent rows a work-item of a CPU kernel takes, if each row takes `iterations` of a loop. */

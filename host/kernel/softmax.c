@@ -41,8 +41,8 @@ static softmax_layout layout_of(const clf_softmax_args *args)
     clf_view query = *args->x; /* a walk whose offset is the index on the query axis */
     for (int i = 0; i < query.rank; i++)
         query.stride[i] = i == args->query_axis;
-    const clf_view *const operand[OPERANDS] = {args->x,         args->y,    args->mask,    args->padding,
-                                               args->attention, args->bias, args->lengths, args->query_axis >= 0 ? &query : NULL};
+    const clf_view *const operand[OPERANDS] = {args->x,    args->y,    args->mask,    args->padding, args->attention,
+                                               args->bias, args->lengths, args->query_axis >= 0 ? &query : NULL};
     clf_view rows[OPERANDS];
     const clf_view *pointer[OPERANDS];
     const int first[OPERANDS] = {0};

@@ -137,7 +137,7 @@ if [ "$(grep -c '"usable": true' "$work/json")" -gt 0 ]; then
     grep -qE "^   matrix unit   AMD RDNA 4 wmma bfloat16 \(emulated\), probe passed, $rates\$" "$work/matrix.out" ||
         fail "devices --all names no matrix unit: $(cat "$work/matrix.out")"
 fi
-# Below each device stands one line; one more if a kernel took too long to compile on a busy machine.
+# One line stands below each device, and one for each kernel that took too long to compile on a busy machine.
 [ "$(grep '^   ' "$work/out.short" | grep -vc '^   left out: .* took longer than ')" = "$(grep -c '"index"' "$work/json")" ] ||
     fail "the short list has other lines than one below each device: $(cat "$work/out.short")"
 

@@ -201,7 +201,8 @@ with tempfile.TemporaryDirectory() as work:
     expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
     with open(beside, encoding="utf-8") as file:
         canaries = json.load(file)["canaries"]
-    # The least cosine counts, whichever canary has it: the first is turned by one of 0.985, which no rounding takes beyond 0.98
+    # The least cosine counts, whichever canary has it: the first is turned until its cosine is 0.985. Rounding does not change the
+    # first two digits of that.
     vector = canaries[0]["vector"]
     across = [0.0] * len(vector)
     across[0], across[1] = -vector[1], vector[0]  # at a right angle to it
